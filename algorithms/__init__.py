@@ -1,0 +1,33 @@
+"""Topic-connected overlays: interests in, links out.
+
+>>> from algorithms import Interests, build
+>>> interests = Interests.from_mapping({"a": ["x", "y"], "b": ["y", "z"], "c": ["x", "z"]})
+>>> overlay = build("gm", interests)
+>>> overlay.is_tco(), len(overlay.links)
+(True, 3)
+"""
+
+from algorithms import gm as _gm
+from algorithms.errors import AlgorithmsError, BadFile, BadInput, Cancelled, UnknownAlgorithm, UnknownParameter
+from algorithms.interests import Interests
+from algorithms.overlay import Overlay
+from algorithms.registry import Algorithm, Parameter, Progress, algorithms, build, find_algorithm
+
+__all__ = [
+    "Algorithm",
+    "AlgorithmsError",
+    "BadFile",
+    "BadInput",
+    "Cancelled",
+    "Interests",
+    "Overlay",
+    "Parameter",
+    "Progress",
+    "UnknownAlgorithm",
+    "UnknownParameter",
+    "algorithms",
+    "build",
+    "find_algorithm",
+]
+
+del _gm

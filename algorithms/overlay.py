@@ -1,0 +1,124 @@
+"""Overlay: interests and the links between brokers, with what a user asks of them.
+
+A link is undirected and stored once as (smaller dense id, larger dense id); links are sorted, without loops or
+duplicates. Per-topic analyses are in :mod:`algorithms.analysis`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import igraph
+import networkx
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.errors import BadInput
+from algorithms.interests import Interests, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Overlay:
+    """Interests plus links.
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
+    >>> overlay = Overlay.from_names(interests, [("a", "b"), ("c", "b")])
+    >>> overlay.is_tco(), overlay.max_degree
+    (True, 2)
+    """
+
+    interests: Interests
+    links: Ints
+    """Shape (m, 2), sorted by rows, each row ascending; read-only."""
+
+    @classmethod
+    def from_links(cls, interests: Interests, links: NDArray[np.integer]) -> Overlay:
+        """An overlay from dense ids in any order; loops and unknown brokers are refused, duplicates collapsed."""
+        raw = np.asarray(links)
+        if raw.size == 0:
+            raw = np.empty((0, 2), np.int32)
+        if raw.ndim != 2 or raw.shape[1] != 2 or raw.dtype.kind not in "iu":
+            raise BadInput("links", f"{raw.dtype} array of shape {raw.shape}", "links are an (m, 2) array of integers")
+        if len(raw) and (raw.min() < 0 or raw.max() >= len(interests.brokers)):
+            raise BadInput("links", int(raw.min() if raw.min() < 0 else raw.max()), "no broker has this dense id")
+        low = raw.min(axis=1).astype(np.int64)
+        high = raw.max(axis=1).astype(np.int64)
+        loops = np.flatnonzero(low == high)
+        if len(loops):
+            raise BadInput("links", interests.brokers[low[loops[0]]], "a broker cannot have a link to itself")
+        width = max(len(interests.brokers), 1)
+        keys = np.unique(low * width + high)
+        ends = np.stack(np.divmod(keys, width), axis=1).astype(np.int32)
+        ends.setflags(write=False)
+        return cls(interests, ends)
+
+    @classmethod
+    def from_names(cls, interests: Interests, links: Iterable[tuple[str, str]]) -> Overlay:
+        """An overlay from pairs of broker ids."""
+        dense = [(interests.broker_index(a), interests.broker_index(b)) for a, b in links]
+        return cls.from_links(interests, np.array(dense, np.int32).reshape(-1, 2))
+
+    @classmethod
+    def from_igraph(cls, interests: Interests, graph: igraph.Graph) -> Overlay:
+        """An overlay from a graph whose vertex attribute ``name`` holds broker ids."""
+        if "name" not in graph.vs.attributes():
+            raise BadInput("graph", graph.summary(verbosity=0), "the vertices need a 'name' attribute of broker ids")
+        rank = np.array([interests.broker_index(name) for name in graph.vs["name"]], np.int32)
+        return cls.from_links(interests, rank[np.array(graph.get_edgelist(), np.int32).reshape(-1, 2)])
+
+    @classmethod
+    def from_networkx(cls, interests: Interests, graph: networkx.Graph[str]) -> Overlay:
+        """An overlay from a networkx graph of broker ids."""
+        return cls.from_names(interests, graph.edges())
+
+    def to_igraph(self) -> igraph.Graph:
+        """The whole overlay as a graph; vertex i is the broker of dense id i, its id in ``name``."""
+        graph = igraph.Graph(n=len(self.interests.brokers), edges=self.links)
+        graph.vs["name"] = self.interests.brokers
+        return graph
+
+    def to_networkx(self) -> networkx.Graph[str]:
+        """The whole overlay as a networkx graph of broker ids."""
+        graph: networkx.Graph[str] = networkx.Graph()
+        graph.add_nodes_from(self.interests.brokers)
+        graph.add_edges_from(self.link_names())
+        return graph
+
+    def link_names(self) -> list[tuple[str, str]]:
+        """The links as pairs of broker ids."""
+        names = self.interests.brokers
+        return [(names[a], names[b]) for a, b in self.links.tolist()]
+
+    def degrees(self) -> NDArray[np.int64]:
+        """How many links each broker has."""
+        return np.bincount(self.links.ravel(), minlength=len(self.interests.brokers))
+
+    @property
+    def average_degree(self) -> float:
+        """Two ends a link, shared by all brokers; 0.0 without brokers."""
+        return 2 * len(self.links) / len(self.interests.brokers) if self.interests.brokers else 0.0
+
+    @property
+    def max_degree(self) -> int:
+        """The largest number of links of one broker."""
+        return int(self.degrees().max(initial=0))
+
+    def topic_graph(self, topic: str) -> igraph.Graph:
+        """The subgraph induced by a topic's subscribers, their ids in ``name``."""
+        members = self.interests.subscriber_indices(self.interests.topic_index(topic))
+        inside = np.isin(self.links, members).all(axis=1)
+        graph = igraph.Graph(n=len(members), edges=np.searchsorted(members, self.links[inside]))
+        graph.vs["name"] = [self.interests.brokers[v] for v in members]
+        return graph
+
+    def topics_apart(self) -> list[str]:
+        """The topics whose subscribers do not all reach each other through subscribers of the topic."""
+        return [topic for topic in self.interests.topics if len(self.topic_graph(topic).connected_components()) > 1]
+
+    def is_tco(self) -> bool:
+        """Whether every topic is connected: the overlay is a topic-connected overlay."""
+        return not self.topics_apart()
+
+    def __repr__(self) -> str:
+        return f"<Overlay: {len(self.interests.brokers)} brokers, {len(self.links)} links>"

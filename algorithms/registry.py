@@ -1,0 +1,169 @@
+"""The registry: each algorithm declares its parameters, guarantee and paper once.
+
+The API, the console, the command line and Spark all read this registry; :func:`build` is the one way to run an
+algorithm by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from algorithms.errors import BadInput, UnknownAlgorithm, UnknownParameter
+from algorithms.interests import Interests
+from algorithms.overlay import Overlay
+
+Value = int | float | str | bool | None
+Progress = Callable[[float, str], None]
+"""Called now and then with the share done (0 to 1) and what is being done; raise ``Cancelled`` in it to stop."""
+
+
+def silent(_done: float, _stage: str) -> None:
+    """The progress callback of a caller who does not want one."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an algorithm: its type, default, range, and the words it takes instead of a number."""
+
+    name: str
+    kind: type[int] | type[float] | type[str] | type[bool]
+    default: Value
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+    words: tuple[str, ...] = ()
+    """For ``str`` the choices; for numbers, words that stand for a value chosen by the algorithm ("auto")."""
+
+    def parse(self, value: object) -> Value:
+        """The value in its own type, or :class:`BadInput`; text is read as the command line would."""
+        if value is None and self.default is None:
+            return None
+        if self.words and value in self.words:
+            return str(value)
+        if self.kind is str:
+            return self._one_of_the_words(value)
+        if self.kind is bool:
+            return self._truth(value)
+        return self._number(value)
+
+    def _one_of_the_words(self, value: object) -> str:
+        if self.words or not isinstance(value, str):
+            raise BadInput(self.name, value, f"must be one of {', '.join(self.words)}" if self.words else "must be text")
+        return value
+
+    def _truth(self, value: object) -> bool:
+        known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in known:
+            return known[value.lower()]
+        raise BadInput(self.name, value, "must be true or false")
+
+    def _number(self, value: object) -> int | float:
+        wanted = "a whole number" if self.kind is int else "a number"
+        if self.words:
+            wanted += f" or {' or '.join(self.words)}"
+        try:
+            if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+                raise ValueError
+            number = self.kind(value) if isinstance(value, str) else value
+            if number != number or (self.kind is int and number != int(number)):
+                raise ValueError
+        except (ValueError, OverflowError):
+            raise BadInput(self.name, value, f"must be {wanted}") from None
+        low, high = self.minimum, self.maximum
+        if (low is not None and number < low) or (high is not None and number > high):
+            bounds = " and ".join(
+                ([f"at least {low:g}"] if low is not None else []) + ([f"at most {high:g}"] if high is not None else [])
+            )
+            raise BadInput(self.name, value, f"must be {wanted}, {bounds}")
+        return self.kind(number)
+
+    def describe(self) -> dict[str, Any]:
+        """This parameter as plain JSON."""
+        return {
+            "name": self.name,
+            "type": self.kind.__name__,
+            "default": self.default,
+            "help": self.help,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "words": list(self.words),
+        }
+
+
+SEED = Parameter("seed", int, 0, "the same interests and seed give the same links", minimum=0, maximum=2**63 - 1)
+MEMORY = Parameter("memory_mb", int, 2048, "bound on the kernels' own tables, in megabytes", minimum=16)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A way from interests to links, with what it promises and where it comes from."""
+
+    name: str
+    summary: str
+    guarantee: str
+    paper: str
+    parameters: tuple[Parameter, ...]
+    run: Callable[..., NDArray[np.int32]] = field(repr=False)
+
+    def parse(self, params: Mapping[str, object]) -> dict[str, Value]:
+        """All parameters with their values: the given ones checked, the others by default."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name, value in params.items():
+            if name not in known:
+                raise UnknownParameter(self.name, name, value, known)
+        return {name: p.parse(params[name]) if name in params else p.default for name, p in known.items()}
+
+    def describe(self) -> dict[str, Any]:
+        """This algorithm as plain JSON."""
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "guarantee": self.guarantee,
+            "paper": self.paper,
+            "parameters": [parameter.describe() for parameter in self.parameters],
+        }
+
+
+_ALGORITHMS: dict[str, Algorithm] = {}
+
+
+def algorithm(
+    name: str, *, summary: str, guarantee: str, paper: str, parameters: tuple[Parameter, ...] = ()
+) -> Callable[[Callable[..., NDArray[np.int32]]], Callable[..., NDArray[np.int32]]]:
+    """Register a function ``(interests, *, seed, progress, **parameters) -> links`` under a name."""
+
+    def register(run: Callable[..., NDArray[np.int32]]) -> Callable[..., NDArray[np.int32]]:
+        _ALGORITHMS[name] = Algorithm(name, summary, guarantee, paper, (SEED, *parameters), run)
+        return run
+
+    return register
+
+
+def algorithms() -> tuple[Algorithm, ...]:
+    """Every registered algorithm, in the order of their names."""
+    return tuple(_ALGORITHMS[name] for name in sorted(_ALGORITHMS))
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """The algorithm of that name, or :class:`UnknownAlgorithm` naming the nearest one."""
+    if name not in _ALGORITHMS:
+        raise UnknownAlgorithm(name, _ALGORITHMS)
+    return _ALGORITHMS[name]
+
+
+def build(name: str, interests: Interests, *, progress: Progress = silent, **params: object) -> Overlay:
+    """Run one algorithm by name.
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+    >>> build("gm", interests).link_names()
+    [('a', 'b'), ('b', 'c')]
+    """
+    chosen = find_algorithm(name)
+    return Overlay.from_links(interests, chosen.run(interests, progress=progress, **chosen.parse(params)))

@@ -1,0 +1,70 @@
+"""The command line ``topicweave``: one module a family of commands, imported only when one of them is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from algorithms.errors import BadInput
+from backend.errors import Problem
+
+COMMANDS = {
+    "algorithms": "backend.cli.files:list_algorithms",
+    "build": "backend.cli.files:build",
+    "verify": "backend.cli.files:verify",
+    "up": "backend.cli.system:up",
+    "status": "backend.cli.system:status",
+    "down": "backend.cli.system:down",
+}
+
+
+class LazyCommands(click.Group):
+    """Finds a command by its line in COMMANDS, so that ``status`` does not wait for Numba."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command, in the order of COMMANDS."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        if name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[name].split(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="topicweave")
+def topicweave() -> None:
+    """Low fan-out, topic-connected overlays for federations of publish/subscribe brokers.
+
+    Exit codes: 0 good, 1 the answer is no, 2 bad input.
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line; whatever is wrong becomes one line on stderr and an exit code."""
+    try:
+        sys.exit(topicweave.main(arguments, standalone_mode=False) or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else error.format_message())
+        sys.exit(2)
+    except click.ClickException as error:
+        _fail(error.format_message(), error.exit_code if isinstance(error, click.UsageError) else 2)
+    except click.Abort:
+        _fail("interrupted", 130)
+    except BadInput as error:
+        _fail(str(error), 2)
+    except Problem as problem:
+        _fail(problem.detail, problem.exit_code)
+    except BrokenPipeError:
+        sys.exit(141)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"topicweave: {' '.join(message.split())}", err=True)
+    sys.exit(code)

@@ -1,0 +1,59 @@
+"""Settings: from the environment, with defaults that work on one machine.
+
+Every field is read from ``TOPICWEAVE_<FIELD>``; the three that say which Neo4j to use keep their usual names
+(``NEO4J_URI``, ``NEO4J_USER``, ``NEO4J_PASSWORD``). The command line's options come before the environment.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import platformdirs
+from jgo.constants import MAVEN_CENTRAL_URL
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from backend.errors import BadValue
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+Megabytes = Annotated[int, Field(ge=64)]
+
+
+class Settings(BaseSettings):
+    """What an installation is told from outside; one home directory is one installation."""
+
+    model_config = SettingsConfigDict(env_prefix="TOPICWEAVE_", frozen=True, extra="ignore", populate_by_name=True)
+
+    home: Path = Field(default_factory=lambda: platformdirs.user_data_path("topicweave"))
+    cache: Path = Field(default_factory=lambda: platformdirs.user_cache_path("topicweave"))
+    api_port: Port = 8080
+    console_port: Port = 8501
+    bolt_port: Port = 7687
+    demo: str | None = None
+    neo4j_uri: str | None = Field(None, validation_alias="NEO4J_URI")
+    neo4j_user: str = Field("neo4j", validation_alias="NEO4J_USER")
+    neo4j_password: SecretStr | None = Field(None, validation_alias="NEO4J_PASSWORD")
+    neo4j_heap_mb: Megabytes = 1024
+    neo4j_page_cache_mb: Megabytes = 256
+    maven_url: str = MAVEN_CENTRAL_URL
+
+    @classmethod
+    def load(cls, **options: Any) -> Settings:
+        """Settings from options (None: not given) and the environment; a bad one is named in one line."""
+        try:
+            return cls(**{name: value for name, value in options.items() if value is not None})
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = str(first["loc"][0])
+            raise BadValue(f"{name}: {first['msg']} (got {first['input']!r})", field=name) from None
+
+    @property
+    def api_key_file(self) -> Path:
+        """Where ``up`` writes the admin key it made."""
+        return self.home / "api-key"
+
+    @property
+    def neo4j_password_file(self) -> Path:
+        """Where ``up`` writes the password of Neo4j's user neo4j."""
+        return self.home / "neo4j-password"

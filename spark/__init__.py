@@ -1,0 +1,1 @@
+"""PySpark jobs for bulk rebuilds through the Neo4j connector, or Parquet to Parquet."""

@@ -1,0 +1,1 @@
+"""The operators' console, in Streamlit; it talks to the API only."""
