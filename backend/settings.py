@@ -23,11 +23,15 @@ Megabytes = Annotated[int, Field(ge=64)]
 class Settings(BaseSettings):
     """What an installation is told from outside; one home directory is one installation."""
 
-    model_config = SettingsConfigDict(env_prefix="TOPICWEAVE_", frozen=True, extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="TOPICWEAVE_", frozen=True, extra="ignore", populate_by_name=True
+    )
 
     home: Path = Field(default_factory=lambda: platformdirs.user_data_path("topicweave"))
     cache: Path = Field(default_factory=lambda: platformdirs.user_cache_path("topicweave"))
+    api_host: str = "127.0.0.1"
     api_port: Port = 8080
+    api_key: SecretStr | None = None
     console_port: Port = 8501
     bolt_port: Port = 7687
     demo: str | None = None
@@ -49,6 +53,19 @@ class Settings(BaseSettings):
             raise BadValue(f"{name}: {first['msg']} (got {first['input']!r})", field=name) from None
 
     @property
+    def bolt_uri(self) -> str:
+        """The server to use: the one that was named, else the managed one."""
+        return self.neo4j_uri or f"bolt://127.0.0.1:{self.bolt_port}"
+
+    def find_neo4j_password(self) -> str:
+        """The password from the environment, else from the home directory."""
+        return _secret(self.neo4j_password, self.neo4j_password_file, "NEO4J_PASSWORD")
+
+    def find_api_key(self) -> str:
+        """The admin key from the environment, else from the home directory."""
+        return _secret(self.api_key, self.api_key_file, "TOPICWEAVE_API_KEY")
+
+    @property
     def api_key_file(self) -> Path:
         """Where ``up`` writes the admin key it made."""
         return self.home / "api-key"
@@ -57,3 +74,14 @@ class Settings(BaseSettings):
     def neo4j_password_file(self) -> Path:
         """Where ``up`` writes the password of Neo4j's user neo4j."""
         return self.home / "neo4j-password"
+
+
+def _secret(given: SecretStr | None, file: Path, variable: str) -> str:
+    if given is not None:
+        return given.get_secret_value()
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise BadValue(
+            f"{variable}: not set, and {file} cannot be read: {error.strerror}", field=variable
+        ) from None

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
 
 import click
 
-from algorithms.errors import BadInput
 from backend.errors import Problem
 
 COMMANDS = {
@@ -46,22 +44,29 @@ def topicweave() -> None:
     """
 
 
-def main(arguments: list[str] | None = None) -> Any:
+def main(arguments: list[str] | None = None) -> None:
     """Run the command line; whatever is wrong becomes one line on stderr and an exit code."""
     try:
         sys.exit(topicweave.main(arguments, standalone_mode=False) or 0)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else error.format_message())
+        click.echo(error.format_message())
         sys.exit(2)
     except click.ClickException as error:
-        _fail(error.format_message(), error.exit_code if isinstance(error, click.UsageError) else 2)
-    except click.Abort:
+        _fail(error.format_message(), 2)
+    except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
-    except BadInput as error:
-        _fail(str(error), 2)
     except Problem as problem:
         _fail(problem.detail, problem.exit_code)
+    except ValueError as error:
+        from algorithms.errors import (
+            BadInput,  # after the fact: a command that needs no algorithm starts without them
+        )
+
+        if not isinstance(error, BadInput):
+            raise
+        _fail(str(error), 2)
     except BrokenPipeError:
+        sys.stderr.close()  # else the interpreter complains about the pipe once more
         sys.exit(141)
 
 

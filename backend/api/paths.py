@@ -1,0 +1,56 @@
+"""Ids in paths: one percent-encoded segment each, slashes and all.
+
+The server decodes ``%2F`` before it routes, so a topic ``/diagnostics`` would fall apart into segments. Here routes
+are matched against the raw path, and the convertor ``id`` decodes each segment by itself:
+``/topics/{name:id}``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from urllib.parse import quote, unquote, unquote_to_bytes
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from backend.api.problems import problem_response
+from backend.errors import BadValue
+
+
+class IdConvertor(Convertor[str]):
+    """One segment of the raw path, decoded."""
+
+    regex: ClassVar[str] = "[^/]+"
+
+    def convert(self, value: str) -> str:
+        """The id that the segment stands for."""
+        return unquote(value, errors="strict")
+
+    def to_string(self, value: str) -> str:
+        """The segment that stands for an id."""
+        return quote(value, safe="")
+
+
+register_url_convertor("id", IdConvertor())
+
+
+class RawPaths:
+    """Middleware: routes see the path as it was sent; one that is not UTF-8 is refused here."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its raw path."""
+        if scope["type"] == "http":
+            raw: bytes = scope["raw_path"]
+            try:
+                unquote_to_bytes(raw).decode()
+            except UnicodeDecodeError:
+                problem = BadValue(
+                    f"path: not UTF-8 when decoded (got {raw.decode('latin-1')!r})", field="path"
+                )
+                await problem_response(problem)(scope, receive, send)
+                return
+            scope = {**scope, "path": raw.decode("latin-1")}
+        await self._app(scope, receive, send)

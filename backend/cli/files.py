@@ -1,0 +1,181 @@
+"""Commands on files: interests in, links out; no running system needed."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import algorithms
+from algorithms.files import read_interests, read_links, write_links
+
+FILE = click.Path(path_type=Path)
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")
+
+
+@click.command("algorithms")
+@AS_JSON
+def list_algorithms(as_json: bool) -> None:
+    """List the algorithms: name, parameters, guarantee, paper."""
+    known = algorithms.algorithms()
+    if as_json:
+        _print_json([algorithm.describe() for algorithm in known])
+        return
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for algorithm in known:
+        options = " ".join(f"--{_flag(p.name)}" for p in algorithm.parameters)
+        table.add_row(algorithm.name, algorithm.summary, style="bold")
+        table.add_row("  guarantee", algorithm.guarantee)
+        table.add_row("  paper", algorithm.paper)
+        table.add_row("  parameters", options, end_section=True)
+    Console().print(table)
+
+
+class AlgorithmCommands(click.Group):
+    """One subcommand an algorithm of the registry, with the parameters it declares as options."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every algorithm's name."""
+        return [algorithm.name for algorithm in algorithms.algorithms()]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command that runs the algorithm of that name."""
+        chosen = algorithms.find_algorithm(name)
+        return click.Command(
+            name,
+            help=f"{chosen.summary}.\n\nGuarantee: {chosen.guarantee}.\n\nPaper: {chosen.paper}.",
+            short_help=chosen.summary,
+            params=[
+                click.Argument(["interests"], type=FILE),
+                click.Option(
+                    ["--out"], type=FILE, required=True, help="Where the links go.", metavar="LINKS"
+                ),
+                *(_option(parameter) for parameter in chosen.parameters),
+                click.Option(["--json", "as_json"], is_flag=True, help="Print JSON for a program."),
+            ],
+            callback=lambda **given: _build(chosen, **given),
+        )
+
+
+@click.command("build", cls=AlgorithmCommands, subcommand_metavar="NAME INTERESTS --out LINKS [OPTIONS]")
+def build() -> None:
+    """Run one algorithm on a file of interests and write its links.
+
+    `topicweave build NAME --help` shows the parameters of one algorithm.
+    """
+
+
+@click.command("verify")
+@click.argument("interests", type=FILE)
+@click.argument("links", type=FILE)
+@AS_JSON
+def verify(interests: Path, links: Path, as_json: bool) -> int:
+    """Is this a topic-connected overlay? Names the topics that are not connected; exit code 1 then."""
+    overlay = read_links(links, read_interests(interests))
+    apart = overlay.topics_apart()
+    if as_json:
+        _print_json({"tco": not apart, "topics": len(overlay.interests.topics), "topics_apart": apart})
+    elif apart:
+        click.echo(f"no: {len(apart)} of {len(overlay.interests.topics):,} topics are apart")
+        for topic in apart:
+            click.echo(topic)
+    else:
+        click.echo(
+            f"yes: all {len(overlay.interests.topics):,} topics are connected by {len(overlay.links):,} links"
+        )
+    return 1 if apart else 0
+
+
+def _build(
+    chosen: algorithms.Algorithm, *, interests: Path, out: Path, as_json: bool, **options: object
+) -> None:
+    given = {name: value for name, value in options.items() if value is not None}
+    params = chosen.parse(given)
+    source = read_interests(interests)
+    _warm(chosen.name, params)
+    with _progress_bar(chosen.name, hidden=as_json) as progress:
+        started = time.perf_counter()
+        overlay = algorithms.build(chosen.name, source, progress=progress, **given)
+        seconds = time.perf_counter() - started
+    write_links(overlay, out)
+    report = {
+        "algorithm": chosen.name,
+        "params": params,
+        "brokers": len(source.brokers),
+        "topics": len(source.topics),
+        "subscriptions": source.subscriptions,
+        "links": len(overlay.links),
+        "average_degree": overlay.average_degree,
+        "max_degree": overlay.max_degree,
+        "seconds": seconds,
+        "peak_rss_mb": _peak_rss_mb(),
+    }
+    if as_json:
+        _print_json(report)
+        return
+    repeated = f" ({source.duplicates:,} duplicate rows)" if source.duplicates else ""
+    click.echo(
+        f"{chosen.name}: {report['links']:,} links for {report['brokers']:,} brokers and {report['topics']:,} topics"
+        f"{repeated}, degree {overlay.average_degree:.2f} on average and {overlay.max_degree} at most, in {seconds:.2f} s"
+    )
+
+
+def _warm(name: str, params: dict[str, Any]) -> None:
+    """Compile the kernels on a tiny input, so that the seconds reported are the algorithm's alone."""
+    tiny = algorithms.Interests.from_mapping({"a": ["x", "y"], "b": ["x", "y"], "c": ["y"], "d": ["x"]})
+    sized = {key: value for key, value in params.items() if key != "parts"}
+    algorithms.build(name, tiny, **sized)
+
+
+def _option(parameter: algorithms.Parameter) -> click.Option:
+    limits = "" if parameter.minimum is None else f", at least {parameter.minimum:g}"
+    words = f" ({' or '.join(parameter.words)})" if parameter.words else ""
+    default = "" if parameter.default is None else f"  [default: {parameter.default}{limits}]"
+    text = f"{parameter.help}{words}{default}"
+    if parameter.kind is bool:
+        return click.Option(
+            [f"--{_flag(parameter.name)}/--no-{_flag(parameter.name)}"], default=None, help=text
+        )
+    return click.Option(
+        [f"--{_flag(parameter.name)}", parameter.name], default=None, help=text, metavar="VALUE"
+    )
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+@contextmanager
+def _progress_bar(title: str, *, hidden: bool) -> Iterator[algorithms.Progress]:
+    """A bar on a terminal's stderr, nothing in a pipe."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=hidden or not console.is_terminal
+    ) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda done, stage: bar.update(task, completed=done, description=f"{title}: {stage}")
+
+
+def _peak_rss_mb() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def _print_json(value: object) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,0 +1,3 @@
+// The ids of all brokers.
+MATCH (broker:Broker)
+RETURN broker.id AS broker
