@@ -14,6 +14,7 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
+from algorithms.components import component_counts
 from algorithms.errors import BadInput
 from algorithms.interests import Interests, Ints
 
@@ -114,11 +115,12 @@ class Overlay:
 
     def topics_apart(self) -> list[str]:
         """The topics whose subscribers do not all reach each other through subscribers of the topic."""
-        return [topic for topic in self.interests.topics if len(self.topic_graph(topic).connected_components()) > 1]
+        counts = component_counts(self.interests, self.links)
+        return [self.interests.topics[t] for t in np.flatnonzero(counts > 1)]
 
     def is_tco(self) -> bool:
         """Whether every topic is connected: the overlay is a topic-connected overlay."""
-        return not self.topics_apart()
+        return bool((component_counts(self.interests, self.links) <= 1).all())
 
     def __repr__(self) -> str:
         return f"<Overlay: {len(self.interests.brokers)} brokers, {len(self.links)} links>"
