@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -85,6 +86,16 @@ def write_links(overlay: Overlay, path: str | Path) -> None:
     """Write the links of an overlay, the smaller id first."""
     names = overlay.interests.brokers
     _write(Path(path), LINKS, (names, overlay.links[:, 0]), (names, overlay.links[:, 1]))
+
+
+def check_target(path: str | Path) -> None:
+    """Raise :class:`BadFile` if nothing can be written there: asked before the work, not after."""
+    target = Path(path)
+    _kind(target)
+    if target.is_dir():
+        raise BadFile(target, "this is a directory")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise BadFile(target, "it cannot be written: its folder is missing or closed to you")
 
 
 def _kind(path: Path) -> str:

@@ -71,7 +71,7 @@ class Parameter:
         try:
             if isinstance(value, bool) or not isinstance(value, (int, float, str)):
                 raise ValueError
-            number = self.kind(value) if isinstance(value, str) else value
+            number: int | float = int(value) if self.kind is int and isinstance(value, str) else float(value)
             if number != number or (self.kind is int and number != int(number)):
                 raise ValueError
         except (ValueError, OverflowError):
@@ -82,7 +82,7 @@ class Parameter:
                 ([f"at least {low:g}"] if low is not None else []) + ([f"at most {high:g}"] if high is not None else [])
             )
             raise BadInput(self.name, value, f"must be {wanted}, {bounds}")
-        return self.kind(number)
+        return int(value) if self.kind is int else float(number)
 
     def describe(self) -> dict[str, Any]:
         """This parameter as plain JSON."""

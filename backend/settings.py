@@ -24,7 +24,7 @@ class Settings(BaseSettings):
     """What an installation is told from outside; one home directory is one installation."""
 
     model_config = SettingsConfigDict(
-        env_prefix="TOPICWEAVE_", frozen=True, extra="ignore", populate_by_name=True
+        env_prefix="TOPICWEAVE_", env_ignore_empty=True, frozen=True, extra="ignore", populate_by_name=True
     )
 
     home: Path = Field(default_factory=lambda: platformdirs.user_data_path("topicweave"))

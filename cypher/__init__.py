@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import LiteralString, cast
 
 
 @cache
-def statement(name: str) -> LiteralString:
+def statement(name: str) -> str:
     """The statement of that name; the text is part of the product, never made from a user's input."""
-    return cast(LiteralString, (files(__package__) / f"{name}.cypher").read_text(encoding="utf-8"))
+    return (files(__package__) / f"{name}.cypher").read_text(encoding="utf-8")
 
 
 @cache
-def schema() -> tuple[LiteralString, ...]:
+def schema() -> tuple[str, ...]:
     """The statements of ``cypher/schema/`` in the order of their numbers."""
     names = sorted(
         entry.name for entry in (files(__package__) / "schema").iterdir() if entry.name.endswith(".cypher")

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import algorithms
-from algorithms.files import read_interests, read_links, write_links
+from algorithms.files import check_target, read_interests, read_links, write_links
 
 FILE = click.Path(path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")
@@ -101,6 +101,7 @@ def _build(
 ) -> None:
     given = {name: value for name, value in options.items() if value is not None}
     params = chosen.parse(given)
+    check_target(out)
     source = read_interests(interests)
     _warm(chosen.name, params)
     with _progress_bar(chosen.name, hidden=as_json) as progress:

@@ -56,7 +56,7 @@ class Database:
     async def run(self, text: str, **parameters: Any) -> None:
         """Run a statement outside of a managed transaction."""
         async with self._driver.session() as session:
-            await (await session.run(neo4j.Query(text), parameters)).consume()  # type: ignore[arg-type]  # text is ours
+            await (await session.run(neo4j.Query(text), parameters)).consume()
 
     async def wait_until_up(self, seconds: float) -> None:
         """Return when the server answers and knows our password; a server that is starting may refuse both."""

@@ -1,0 +1,104 @@
+"""The commands on files, as a newcomer types them: what they print, and how they exit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.cli import main
+
+DEMO = Path(__file__).parents[2] / "backend" / "demos" / "autoware.csv.gz"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+def test_build_then_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    links = tmp_path / "links.csv"
+    code, out, err = run(capsys, "build", "gm", DEMO, "--out", links)
+    assert (code, err) == (0, "")
+    assert "links for 94 brokers and 303 topics" in out
+    code, out, _ = run(capsys, "verify", DEMO, links)
+    assert code == 0
+    assert out.startswith("yes: all 303 topics are connected")
+
+
+def test_verify_names_the_topics_that_are_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    links = tmp_path / "links.csv"
+    links.write_text("broker_a,broker_b\n")
+    code, out, _ = run(capsys, "verify", DEMO, links)
+    assert code == 1
+    assert "/diagnostics" in out.splitlines()
+    code, out, _ = run(capsys, "verify", DEMO, links, "--json")
+    report = json.loads(out)
+    assert code == 1
+    assert report["tco"] is False
+    assert report["topics"] == 303
+    assert len(report["topics_apart"]) == 107
+
+
+def test_build_reports_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "build", "gm", DEMO, "--out", tmp_path / "links.parquet", "--seed", 7, "--json")
+    report = json.loads(out)
+    assert code == 0
+    assert list(report) == [
+        "algorithm",
+        "params",
+        "brokers",
+        "topics",
+        "subscriptions",
+        "links",
+        "average_degree",
+        "max_degree",
+        "seconds",
+        "peak_rss_mb",
+    ]
+    assert report["params"]["seed"] == 7
+    assert report["average_degree"] == pytest.approx(2 * report["links"] / 94)
+
+
+def test_the_registry_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "algorithms", "--json")
+    registry = {algorithm["name"]: algorithm for algorithm in json.loads(out)}
+    assert code == 0
+    assert {"name", "summary", "guarantee", "paper", "parameters"} == set(registry["gm"])
+    code, out, _ = run(capsys, "algorithms")
+    assert code == 0
+    assert all(name in out for name in registry)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["build", "gn", DEMO, "--out", "links.csv"], "algorithm: no such algorithm, did you mean 'gm'? (got 'gn')"),
+        (["build", "gm", DEMO, "--out", "links.csv", "--sed", "1"], "No such option '--sed'. Did you mean '--seed'?"),
+        (["build", "gm", DEMO, "--out", "links.csv", "--seed", "x"], "seed: must be a whole number (got 'x')"),
+        (["build", "gm", "gone.csv", "--out", "links.csv"], "gone.csv, file: there is no such file"),
+        (["build", "gm", DEMO, "--out", "links.doc"], "links.doc, file: the name must end in"),
+        (["build", "gm", DEMO], "Missing option '--out'"),
+        (["verify", DEMO], "Missing argument 'LINKS'"),
+        (["weave"], "No such command 'weave'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[object], message: str
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"topicweave: {message}")
+    assert err.count("\n") == 1
+
+
+def test_nothing_is_written_when_the_input_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "interests.csv"
+    broken.write_text("broker,topic\na,x\nb\n")
+    code, _, err = run(capsys, "build", "gm", broken, "--out", tmp_path / "links.csv")
+    assert code == 2
+    assert f"{broken}, line 3, topic: a row has 2 fields" in err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["interests.csv"]
