@@ -6,6 +6,7 @@ algorithm by name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,8 +72,8 @@ class Parameter:
         try:
             if isinstance(value, bool) or not isinstance(value, (int, float, str)):
                 raise ValueError
-            number: int | float = int(value) if self.kind is int and isinstance(value, str) else float(value)
-            if number != number or (self.kind is int and number != int(number)):
+            number: int | float = value if not isinstance(value, str) else self._from_text(value)
+            if not math.isfinite(number) or (self.kind is int and number != int(number)):
                 raise ValueError
         except (ValueError, OverflowError):
             raise BadInput(self.name, value, f"must be {wanted}") from None
@@ -82,7 +83,10 @@ class Parameter:
                 ([f"at least {low:g}"] if low is not None else []) + ([f"at most {high:g}"] if high is not None else [])
             )
             raise BadInput(self.name, value, f"must be {wanted}, {bounds}")
-        return int(value) if self.kind is int else float(number)
+        return int(number) if self.kind is int else float(number)
+
+    def _from_text(self, text: str) -> int | float:
+        return int(text) if self.kind is int else float(text)
 
     def describe(self) -> dict[str, Any]:
         """This parameter as plain JSON."""
