@@ -1,0 +1,101 @@
+"""A headless Chromium that watches what a page should never do, and waits the way Streamlit pages need it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+
+Theme = Literal["light", "dark"]
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-default-browser-check",
+]
+# Streamlit asks for these below the page's own path first when a page is opened by a deep link.
+EXPECTED_404 = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
+LOOPBACK = {"127.0.0.1", "localhost"}
+
+
+class NoBrowser(Exception):
+    """No Chromium on this machine; the message says how to get one."""
+
+
+def executable() -> str:
+    """The browser on this machine."""
+    for name in NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    raise NoBrowser(
+        f"The browser tests need one of {', '.join(NAMES)} on the PATH, and there is none. "
+        "On Debian or Ubuntu: apt-get install chromium"
+    )
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """One browser for many pages."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Watch:
+    """What went wrong on a page, as it happened."""
+
+    faults: list[str] = field(default_factory=list)
+
+    def message(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not EXPECTED_404.search(message.location.get("url", "")):
+            self.faults.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+    def error(self, error: Exception) -> None:
+        self.faults.append(f"page error: {error}")
+
+    def request(self, request: Request) -> None:
+        """The console is for closed networks: nothing may be fetched from elsewhere, nothing reported."""
+        parts = urlsplit(request.url)
+        if parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in LOOPBACK:
+            self.faults.append(f"a request left the machine: {request.url}")
+
+
+@contextmanager
+def opened(browser: Browser, theme: Theme = "light", width: int = 1440, height: int = 900) -> Iterator[Page]:
+    """A page that must end without an error in the console, on the page, or in a box on it."""
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+    try:
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        watch = Watch()
+        page.on("console", watch.message)
+        page.on("pageerror", watch.error)
+        page.on("request", watch.request)
+        yield page
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        assert not watch.faults, "\n".join(watch.faults)
+    finally:
+        context.close()
+
+
+def settled(page: Page) -> None:
+    """Wait until the script has run and nothing shown is from before."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    expect(page.locator("[data-stale=true]")).to_have_count(0)

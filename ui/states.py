@@ -1,0 +1,119 @@
+"""What a page shows when it cannot show its subject: the API is away, something is missing, we failed.
+
+Each state says what is the matter, what to do, and goes away by itself when the matter does.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Mapping
+from typing import ParamSpec
+
+import streamlit as st
+
+from ui import access
+from ui.client import ApiError
+from ui.wording import literal
+
+P = ParamSpec("P")
+
+RETRY_SECONDS = 3
+_LOG = logging.getLogger("topicweave.console")
+
+
+def shown(*, retry: bool) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Make a fragment's body show its failure: errors in a fragment never reach app.py.
+
+    A fragment with a clock of its own comes back by it; any other needs ``retry``.
+    """
+
+    def decorate(body: Callable[P, None]) -> Callable[P, None]:
+        @functools.wraps(body)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+            try:
+                body(*args, **kwargs)
+            except ApiError as error:
+                api_problem(error, retry=retry)
+            except Exception:  # noqa: BLE001 - the last guard of a page: logged, and said in words
+                _LOG.exception("A part of a page failed")
+                unexpected()
+
+        return guarded
+
+    return decorate
+
+
+def api_problem(error: ApiError, *, retry: bool = True) -> None:
+    """The API is away or refused: its title, its detail, what to do."""
+    if error.status == 401:
+        access.refuse(access.key())
+        st.rerun()
+    if error.passes:
+        advice = f"Trying again every {RETRY_SECONDS} seconds; this page comes back by itself."
+        icon = ":material/hourglass_top:" if error.status == 503 else ":material/cloud_off:"
+        st.warning(f"**{error.title}**\n\n{_sentence(error.detail)}{advice}", icon=icon)
+        if retry:
+            _retry()
+    else:
+        st.error(
+            f"**{error.title}**\n\n{_sentence(error.detail)}Nothing was changed.", icon=":material/error:"
+        )
+
+
+def unexpected() -> None:
+    """We failed: Streamlit's own box would show a traceback and send people elsewhere with it."""
+    st.error(
+        "**This page failed**\n\nThe console's log has the reason. Reload the page; the overlay is not touched by this.",
+        icon=":material/error:",
+    )
+
+
+@st.fragment(run_every=RETRY_SECONDS)
+def _retry() -> None:
+    """Run the whole page again from the second time on: the first run is the failure itself."""
+    if st.session_state.get("_retrying"):
+        st.session_state["_retrying"] = False
+        st.rerun()
+    st.session_state["_retrying"] = True
+
+
+def empty(title: str, detail: str) -> None:
+    """Something is not there: what, and the next step."""
+    with st.container(border=True):
+        st.markdown(f"### {title}")
+        st.markdown(detail)
+
+
+def no_brokers() -> None:
+    """A new installation: how the first brokers come in."""
+    empty(
+        "No brokers yet",
+        "The overlay is empty. Import the subscriptions of your brokers, a `broker,topic` file with that header "
+        "as `.csv`, `.csv.gz` or `.parquet`; this page shows them by itself.",
+    )
+    st.code("topicweave import interests.csv", language="bash")
+
+
+def no_match(query: str) -> None:
+    """A search that found nothing."""
+    empty(f"No topic matches {literal(query)}", "Shorten the search.")
+
+
+def no_topic(name: str, back: Mapping[str, str]) -> None:
+    """A topic that the overlay does not have, or a page opened without one."""
+    if name:
+        empty(
+            "No such topic",
+            f"The overlay has no topic {literal(name)}. Its last subscriber may have left, or the link is old.",
+        )
+    else:
+        empty("No topic chosen", "Choose one from the list.")
+    st.page_link("views/topics.py", label="All topics", icon=":material/arrow_back:", query_params=dict(back))
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    if not text:
+        return ""
+    return text + (" " if text.endswith((".", "!", "?")) else ". ")
