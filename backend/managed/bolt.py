@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import time
 
 from neo4j import Driver, GraphDatabase
@@ -16,15 +15,6 @@ OLDEST = (5, 26)
 """Versions are compared as (major, minor); those after 5.26 count by the calendar: (2025, 1) and so on."""
 
 _INITIAL_PASSWORD = "neo4j"  # noqa: S105  what every new Neo4j has, and must be changed before it does anything
-
-
-def listens(port: int) -> bool:
-    """Does anything accept connections on this loopback port? Much cheaper to ask often than a driver."""
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1):
-            return True
-    except OSError:
-        return False
 
 
 def log_in(uri: str, user: str, password: str) -> bool:

@@ -169,6 +169,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def listens(port: int) -> bool:
+    """Does anything accept connections on this loopback port? Cheap enough to ask often."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
 def require_port(port: int, purpose: str, option: str) -> None:
     """CannotRun, naming who has it, if ``port`` on loopback is taken."""
     with socket.socket() as probe:

@@ -15,10 +15,9 @@ from pathlib import Path
 from types import TracebackType
 
 from backend.errors import CannotRun
-from backend.managed.bolt import listens, log_in
 from backend.managed.home import secret
 from backend.managed.java import Java
-from backend.managed.processes import Child, read_marks, stop_orphan, tail, write_marks
+from backend.managed.processes import Child, listens, read_marks, stop_orphan, tail, write_marks
 
 START_PATIENCE = 120.0
 STOP_PATIENCE = 30.0
@@ -134,6 +133,9 @@ class ManagedNeo4j:
             return False
         if self.child.exit_code() is not None:
             raise CannotRun(f"Neo4j {self.child.ending()} while starting; its log ends:\n{self.log_tail()}")
+        # The driver takes a second to import; Neo4j boots meanwhile.
+        from backend.managed.bolt import log_in
+
         return listens(self.bolt_port) and log_in(self.uri, self.user, self.password)
 
     def stop(self) -> None:
