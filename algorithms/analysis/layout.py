@@ -17,7 +17,7 @@ from algorithms.overlay import Overlay
 
 Points = NDArray[np.float64]
 
-_CAREFUL = 120
+_CAREFUL = 700
 """Up to this many brokers stress is minimised pair by pair (Kamada-Kawai); beyond, forces do (Fruchterman-Reingold)."""
 
 _igraph_random = threading.Lock()
@@ -60,7 +60,8 @@ def _component_points(graph: igraph.Graph, seed: int) -> Points:
     points *= np.where(points[0] > 0, -1.0, 1.0)
     ends = np.array(graph.get_edgelist())
     lengths = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1)
-    return points / max(float(np.median(lengths)), 1e-9) + 0.0
+    scaled: Points = points / max(float(np.median(lengths)), 1e-9)
+    return scaled
 
 
 def _forces(graph: igraph.Graph) -> igraph.Layout:
@@ -90,4 +91,5 @@ def _fitted(points: Points) -> Points:
     """Centred and scaled into [-1, 1] without changing the proportions."""
     low, high = points.min(axis=0), points.max(axis=0)
     half = max(float((high - low).max()) / 2, 1e-9)
-    return np.clip((points - (low + high) / 2) / half, -1.0, 1.0) + 0.0
+    fitted: Points = np.clip((points - (low + high) / 2) / half, -1.0, 1.0) + 0.0  # no negative zeros
+    return fitted
