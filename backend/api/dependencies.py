@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Request
 
 from backend.manager import Manager
 from backend.mirror import Mirror
@@ -21,5 +21,3 @@ def _mirror(manager: Annotated[Manager, Depends(_manager)]) -> Mirror:
 
 LiveMirror = Annotated[Mirror, Depends(_mirror)]
 """The mirror of the moment; 503 while there is none."""
-
-TopicName = Annotated[str, Path(description="the topic's name, as one percent-encoded segment")]

@@ -77,7 +77,9 @@ def _start(keyed: list[tuple[Any, str]], request: PageRequest, *, down: bool) ->
             for row_value, row_name in keyed
         )
     except TypeError:
-        raise BadValue(f"after: this cursor is of another sort (got {request.after!r})", field="after") from None
+        raise BadValue(
+            f"after: this cursor is of another sort (got {request.after!r})", field="after"
+        ) from None
 
 
 def _cursor(value: Any, name: str) -> str:

@@ -7,9 +7,10 @@ are matched against the raw path, and the convertor ``id`` decodes each segment 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from urllib.parse import quote, unquote, unquote_to_bytes
 
+from fastapi import Path
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -32,6 +33,9 @@ class IdConvertor(Convertor[str]):
 
 
 register_url_convertor("id", IdConvertor())
+
+TopicName = Annotated[str, Path(description="the topic's name, as one percent-encoded segment")]
+"""The parameter of a route with ``{name:id}``; importing it also makes the convertor known before the route is."""
 
 
 class RawPaths:

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from fastapi import APIRouter
 
 from algorithms.analysis import topic_layout
-from backend.api.dependencies import LiveMirror, TopicName
+from backend.api.dependencies import LiveMirror
 from backend.api.pages import PageQuery, PageRequest, page_of, sort_column
+from backend.api.paths import TopicName
 from backend.mirror import Mirror
 
 router = APIRouter(tags=["topics"])
@@ -82,7 +82,7 @@ def _graph(mirror: Mirror, name: str) -> dict[str, Any]:
     articulation = set(topic.articulation_brokers)
     bridges = {frozenset(bridge) for bridge in topic.bridges}
     degrees = overlay.degrees()[overlay.interests.subscriber_indices(overlay.interests.topic_index(name))]
-    places = np.asarray(topic_layout(overlay, name, _LAYOUT_SEED))
+    places = topic_layout(overlay, name, _LAYOUT_SEED)
     names: list[str] = graph.vs["name"]
     return {
         "name": name,
@@ -90,16 +90,14 @@ def _graph(mirror: Mirror, name: str) -> dict[str, Any]:
         "nodes": [
             {
                 "id": broker,
-                "x": x,
-                "y": y,
+                "x": places[broker][0],
+                "y": places[broker][1],
                 "degree": degree,
                 "topic_degree": topic_degree,
                 "component": component[broker],
                 "articulation": broker in articulation,
             }
-            for broker, (x, y), degree, topic_degree in zip(
-                names, places.tolist(), degrees.tolist(), graph.degree(), strict=True
-            )
+            for broker, degree, topic_degree in zip(names, degrees.tolist(), graph.degree(), strict=True)
         ],
         "links": [
             {"a": names[a], "b": names[b], "bridge": frozenset((names[a], names[b])) in bridges}

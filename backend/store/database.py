@@ -13,7 +13,7 @@ import time
 from typing import Any, Self
 
 import neo4j
-from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable
+from neo4j.exceptions import ClientError, DriverError, Neo4jError
 
 import cypher
 from backend.errors import CannotRun
@@ -58,15 +58,23 @@ class Database:
         async with self._driver.session() as session:
             await (await session.run(neo4j.Query(text), parameters)).consume()
 
-    async def wait_until_up(self, seconds: float) -> None:
-        """Return when the server answers and knows our password; a server that is starting may refuse both."""
+    async def wait_until_up(self, seconds: float, seconds_for_password: float = 15) -> None:
+        """Return when the server answers and knows our password.
+
+        A managed server that starts for the first time knows the password a moment after it answers; a wrong
+        password stays wrong, so that patience is shorter.
+        """
         deadline = time.monotonic() + seconds
+        refused = False
         while True:
             try:
                 await self._driver.verify_connectivity()
-            except (ServiceUnavailable, AuthError, DriverError, Neo4jError, OSError) as error:
+            except (DriverError, Neo4jError, OSError) as error:
+                if isinstance(error, ClientError) and not refused:
+                    refused, deadline = True, time.monotonic() + seconds_for_password
                 if time.monotonic() > deadline:
-                    raise CannotRun(f"Neo4j at {self.uri} does not answer: {_first_line(error)}") from None
+                    verb = "refuses our user or password" if refused else "does not answer"
+                    raise CannotRun(f"Neo4j at {self.uri} {verb}: {_first_line(error)}") from None
                 await asyncio.sleep(0.1)
             else:
                 return
