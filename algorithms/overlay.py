@@ -40,9 +40,13 @@ class Overlay:
         if raw.size == 0:
             raw = np.empty((0, 2), np.int32)
         if raw.ndim != 2 or raw.shape[1] != 2 or raw.dtype.kind not in "iu":
-            raise BadInput("links", f"{raw.dtype} array of shape {raw.shape}", "links are an (m, 2) array of integers")
+            raise BadInput(
+                "links", f"{raw.dtype} array of shape {raw.shape}", "links are an (m, 2) array of integers"
+            )
         if len(raw) and (raw.min() < 0 or raw.max() >= len(interests.brokers)):
-            raise BadInput("links", int(raw.min() if raw.min() < 0 else raw.max()), "no broker has this dense id")
+            raise BadInput(
+                "links", int(raw.min() if raw.min() < 0 else raw.max()), "no broker has this dense id"
+            )
         low = raw.min(axis=1).astype(np.int64)
         high = raw.max(axis=1).astype(np.int64)
         loops = np.flatnonzero(low == high)
@@ -64,7 +68,9 @@ class Overlay:
     def from_igraph(cls, interests: Interests, graph: igraph.Graph) -> Overlay:
         """An overlay from a graph whose vertex attribute ``name`` holds broker ids."""
         if "name" not in graph.vs.attributes():
-            raise BadInput("graph", graph.summary(verbosity=0), "the vertices need a 'name' attribute of broker ids")
+            raise BadInput(
+                "graph", graph.summary(verbosity=0), "the vertices need a 'name' attribute of broker ids"
+            )
         rank = np.array([interests.broker_index(name) for name in graph.vs["name"]], np.int32)
         return cls.from_links(interests, rank[np.array(graph.get_edgelist(), np.int32).reshape(-1, 2)])
 
@@ -113,14 +119,17 @@ class Overlay:
         graph.vs["name"] = [self.interests.brokers[v] for v in members]
         return graph
 
+    def topic_components(self) -> NDArray[np.int64]:
+        """How many topic components each topic has, by dense topic id; one where it is connected."""
+        return component_counts(self.interests, self.links)
+
     def topics_apart(self) -> list[str]:
         """The topics whose subscribers do not all reach each other through subscribers of the topic."""
-        counts = component_counts(self.interests, self.links)
-        return [self.interests.topics[t] for t in np.flatnonzero(counts > 1)]
+        return [self.interests.topics[t] for t in np.flatnonzero(self.topic_components() > 1)]
 
     def is_tco(self) -> bool:
         """Whether every topic is connected: the overlay is a topic-connected overlay."""
-        return bool((component_counts(self.interests, self.links) <= 1).all())
+        return bool((self.topic_components() <= 1).all())
 
     def __repr__(self) -> str:
         return f"<Overlay: {len(self.interests.brokers)} brokers, {len(self.links)} links>"

@@ -1,6 +1,7 @@
 """What an overlay is worth: degrees, components, blocks, articulation brokers, bridges, diameters, pictures."""
 
 from algorithms.analysis.layout import topic_layout
+from algorithms.analysis.measures import Measures, forced_degrees, measure
 from algorithms.analysis.topic import TopicAnalysis, topic_analysis
 
-__all__ = ["TopicAnalysis", "topic_analysis", "topic_layout"]
+__all__ = ["Measures", "TopicAnalysis", "forced_degrees", "measure", "topic_analysis", "topic_layout"]
