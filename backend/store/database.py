@@ -72,10 +72,10 @@ class Database:
             except (DriverError, Neo4jError, OSError) as error:
                 if isinstance(error, ClientError) and not refused:
                     refused, deadline = True, time.monotonic() + seconds_for_password
-                if time.monotonic() > deadline:
+                if time.monotonic() >= deadline:
                     verb = "refuses our user or password" if refused else "does not answer"
                     raise CannotRun(f"Neo4j at {self.uri} {verb}: {_first_line(error)}") from None
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.3 if refused else 0.1)
             else:
                 return
 

@@ -44,7 +44,9 @@ def test_verify_names_the_topics_that_are_apart(tmp_path: Path, capsys: pytest.C
 
 
 def test_build_reports_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "build", "gm", DEMO, "--out", tmp_path / "links.parquet", "--seed", 7, "--json")
+    code, out, _ = run(
+        capsys, "build", "gm", DEMO, "--out", tmp_path / "links.parquet", "--seed", 7, "--json"
+    )
     report = json.loads(out)
     assert code == 0
     assert list(report) == [
@@ -76,9 +78,18 @@ def test_the_registry_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["build", "gn", DEMO, "--out", "links.csv"], "algorithm: no such algorithm, did you mean 'gm'? (got 'gn')"),
-        (["build", "gm", DEMO, "--out", "links.csv", "--sed", "1"], "No such option '--sed'. Did you mean '--seed'?"),
-        (["build", "gm", DEMO, "--out", "links.csv", "--seed", "x"], "seed: must be a whole number (got 'x')"),
+        (
+            ["build", "gn", DEMO, "--out", "links.csv"],
+            "algorithm: no such algorithm, did you mean 'gm'? (got 'gn')",
+        ),
+        (
+            ["build", "gm", DEMO, "--out", "links.csv", "--sed", "1"],
+            "No such option '--sed'. Did you mean '--seed'?",
+        ),
+        (
+            ["build", "gm", DEMO, "--out", "links.csv", "--seed", "x"],
+            "seed: must be a whole number (got 'x')",
+        ),
         (["build", "gm", "gone.csv", "--out", "links.csv"], "gone.csv, file: there is no such file"),
         (["build", "gm", DEMO, "--out", "links.doc"], "links.doc, file: the name must end in"),
         (["build", "gm", DEMO], "Missing option '--out'"),
@@ -95,7 +106,9 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert err.count("\n") == 1
 
 
-def test_nothing_is_written_when_the_input_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_written_when_the_input_is_broken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     broken = tmp_path / "interests.csv"
     broken.write_text("broker,topic\na,x\nb\n")
     code, _, err = run(capsys, "build", "gm", broken, "--out", tmp_path / "links.csv")
