@@ -6,7 +6,7 @@ import re
 import time
 
 from neo4j import Driver, GraphDatabase
-from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
+from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from backend.errors import BadValue, CannotRun
 from backend.settings import Settings
@@ -14,36 +14,22 @@ from backend.settings import Settings
 OLDEST = (5, 26)
 """Versions are compared as (major, minor); those after 5.26 count by the calendar: (2025, 1) and so on."""
 
-_INITIAL_PASSWORD = "neo4j"  # noqa: S105  what every new Neo4j has, and must be changed before it does anything
 
+def lets_in(uri: str, user: str, password: str) -> bool:
+    """One look: True if the server answers and lets us in, False if it does not answer yet.
 
-def log_in(uri: str, user: str, password: str) -> bool:
-    """True if the server lets us in, False if it does not answer yet.
-
-    A server on its first start still has the initial password: it is changed to ``password`` here. Since
-    ``password`` is on disk before, a crash between the two steps is made good by the next start.
+    CannotRun if it refuses us: a password that is wrong now stays wrong.
     """
     try:
         with _driver(uri, user, password) as driver:
             if driver.verify_authentication():
                 return True
-        with _driver(uri, user, _INITIAL_PASSWORD) as driver:
-            driver.execute_query(
-                "ALTER CURRENT USER SET PASSWORD FROM $initial TO $password",
-                initial=_INITIAL_PASSWORD,
-                password=password,
-                database_="system",
-            )
-            return True
-    except AuthError as error:
-        raise CannotRun(
-            f"Neo4j at {uri} refuses the password of user {user}: "
-            "its data was made with another one (NEO4J_PASSWORD, or the file neo4j-password in the home)"
-        ) from error
-    except ClientError as error:
-        raise CannotRun(f"Neo4j at {uri} refuses to set its password: {error.message}") from error
     except (DriverError, Neo4jError, OSError):
         return False
+    raise CannotRun(
+        f"Neo4j at {uri} refuses user {user} with the password in the home's file neo4j-password: "
+        "its data was made with another one"
+    )
 
 
 def check_server(settings: Settings, patience: float = 10) -> str:

@@ -8,7 +8,9 @@ Usable on its own, for a test or a script::
 
 from __future__ import annotations
 
+import hashlib
 import os
+import secrets
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +19,7 @@ from types import TracebackType
 from backend.errors import CannotRun
 from backend.managed.home import secret
 from backend.managed.java import Java
-from backend.managed.processes import Child, listens, read_marks, stop_orphan, tail, write_marks
+from backend.managed.processes import Child, listens, read_marks, stop_orphan, tail, write_marks, write_whole
 
 START_PATIENCE = 120.0
 STOP_PATIENCE = 30.0
@@ -45,8 +47,6 @@ server.memory.pagecache.size={page_cache_mb}m
 dbms.usage_report.enabled=false
 # The log of a database is preallocated: 256 MB each, times two, is much for an overlay of a few thousand brokers.
 db.tx_log.rotation.size=64m
-# Our password is random and long, and the API may knock before it is set: a lock-out would only delay the start.
-dbms.security.auth_max_failed_attempts=0
 # The databases are closed in a third of a second; without this the network layer then idles for ten.
 internal.dbms.bolt.netty_server_shutdown_quiet_period=0
 """
@@ -120,8 +120,7 @@ class ManagedNeo4j:
         for name in ("conf", "logs"):
             (self.directory / name).mkdir(parents=True, exist_ok=True)
         self.stop_orphan()
-        # The password is on disk before the server knows it: see log_in.
-        _ = self.password
+        self._hand_over_password()
         conf = _CONF.format(bolt_port=self.bolt_port, page_cache_mb=self._page_cache_mb)
         (self.directory / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
         self.child = Child("Neo4j", self._command(), os.environ, self.directory / "logs" / "console.log")
@@ -134,9 +133,9 @@ class ManagedNeo4j:
         if self.child.exit_code() is not None:
             raise CannotRun(f"Neo4j {self.child.ending()} while starting; its log ends:\n{self.log_tail()}")
         # The driver takes a second to import; Neo4j boots meanwhile.
-        from backend.managed.bolt import log_in
+        from backend.managed.bolt import lets_in
 
-        return listens(self.bolt_port) and log_in(self.uri, self.user, self.password)
+        return listens(self.bolt_port) and lets_in(self.uri, self.user, self.password)
 
     def stop(self) -> None:
         """Stop it cleanly; it is gone when this returns. Stopping what does not run does nothing."""
@@ -154,6 +153,20 @@ class ManagedNeo4j:
     def log_tail(self, lines: int = 40) -> str:
         """The end of Neo4j's own log, which with ``--console-mode`` holds what the JVM says too."""
         return tail(self.directory / "logs" / "console.log", lines)
+
+    def _hand_over_password(self) -> None:
+        """Tell a server that has no data yet its user's password, the way ``neo4j-admin`` does: by a file.
+
+        So the very first login works. Changing the initial password through Bolt instead makes the first start
+        load all of Cypher for one statement (2 to 15 s, as the machine is busy), and shows whoever logs in at
+        that moment the door. Nothing is lost by a crash either: the file stays, and Neo4j reads it when it makes
+        its first user.
+        """
+        password = self.password
+        if not (self.directory / "data" / "databases" / "system").exists():
+            auth = self.directory / "data" / "dbms" / "auth.ini"
+            auth.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(auth, f"{self.user}:{_credential(password)}:\n", mode=0o600)
 
     @property
     def _pid_file(self) -> Path:
@@ -180,3 +193,12 @@ class ManagedNeo4j:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _credential(password: str) -> str:
+    """A password as Neo4j stores it: SHA-256 of salt and password, hashed 1024 times in all."""
+    salt = secrets.token_bytes(32)
+    digest = hashlib.sha256(salt + password.encode()).digest()
+    for _ in range(1023):
+        digest = hashlib.sha256(digest).digest()
+    return f"SHA-256,{digest.hex()},{salt.hex()},1024"
