@@ -7,7 +7,10 @@
 (True, 3)
 """
 
+from algorithms import cd_oda as _cd_oda
 from algorithms import gm as _gm
+from algorithms import per_topic as _per_topic
+from algorithms import two_d_oda as _two_d_oda
 from algorithms.errors import AlgorithmsError, BadFile, BadInput, Cancelled, UnknownAlgorithm, UnknownParameter
 from algorithms.interests import Interests
 from algorithms.overlay import Overlay
@@ -30,4 +33,4 @@ __all__ = [
     "find_algorithm",
 ]
 
-del _gm
+del _cd_oda, _gm, _per_topic, _two_d_oda

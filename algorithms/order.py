@@ -15,6 +15,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from algorithms.interests import Interests
+
 Hashes = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -63,6 +65,16 @@ def random_parts(hashes: Hashes, seed: int, parts: int) -> NDArray[np.int32]:
     [0, 0, 1, 0]
     """
     return (seeded(hashes, seed) % np.uint64(parts)).astype(np.int32)
+
+
+def subscription_hashes(interests: Interests, seed: int) -> Hashes:
+    """A number for each place of ``interests.topic_brokers``, from seed, topic name and broker id alone.
+
+    Sorted by it, each topic's subscribers are in a random order of the topic's own.
+    """
+    of_topic = seeded(id_hashes(interests.topics), seed)
+    of_broker = id_hashes(interests.brokers)
+    return _mixed(np.repeat(of_topic, interests.topic_sizes()) ^ of_broker[interests.topic_brokers])
 
 
 def _mixed(values: Hashes) -> Hashes:
