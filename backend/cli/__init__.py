@@ -11,6 +11,7 @@ from backend.errors import Problem
 
 COMMANDS = {
     "algorithms": "backend.cli.files:list_algorithms",
+    "generate": "backend.cli.files:generate",
     "build": "backend.cli.files:build",
     "verify": "backend.cli.files:verify",
     "up": "backend.cli.system:up",

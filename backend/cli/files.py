@@ -17,7 +17,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import algorithms
-from algorithms.files import check_target, read_interests, read_links, write_links
+from algorithms import workloads
+from algorithms.files import check_target, read_interests, read_links, write_interests, write_links
 
 FILE = click.Path(path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")
@@ -39,6 +40,28 @@ def list_algorithms(as_json: bool) -> None:
         table.add_row("  paper", algorithm.paper)
         table.add_row("  parameters", options, end_section=True)
     Console().print(table)
+
+
+@click.command("generate")
+@click.option("--brokers", type=int, required=True, metavar="N")
+@click.option("--topics", type=int, required=True, metavar="N")
+@click.option(
+    "--subscriptions", required=True, metavar="N", help="A broker's; LOW..HIGH with --sizes power-law."
+)
+@click.option("--distribution", default="uniform", help="uniform, zipf or exponential  [default: uniform]")
+@click.option("--exponent", type=float, default=2.0, help="Of zipf  [default: 2.0]", metavar="X")
+@click.option("--sizes", default="fixed", help="fixed, independent or power-law  [default: fixed]")
+@click.option("--seed", type=int, default=0, metavar="N", help="The same seed gives the same interests.")
+@click.option("--out", type=FILE, required=True, metavar="FILE", help="Where the interests go.")
+def generate(subscriptions: str, out: Path, **options: Any) -> None:
+    """Write random interests, a workload of the papers."""
+    check_target(out)
+    interests = workloads.generate(subscriptions=_one_or_two_numbers(subscriptions), **options)
+    write_interests(interests, out)
+    click.echo(
+        f"{out}: {len(interests.brokers):,} brokers, {len(interests.topics):,} topics,"
+        f" {interests.subscriptions:,} subscriptions"
+    )
 
 
 class AlgorithmCommands(click.Group):
@@ -150,6 +173,13 @@ def _option(parameter: algorithms.Parameter) -> click.Option:
     return click.Option(
         [f"--{_flag(parameter.name)}", parameter.name], default=None, help=text, metavar="VALUE"
     )
+
+
+def _one_or_two_numbers(text: str) -> int | tuple[int, int]:
+    numbers = text.split("..")
+    if len(numbers) > 2 or not all(number.strip().isdecimal() for number in numbers):
+        raise algorithms.BadInput("subscriptions", text, "must be a whole number, or two as in 10..90")
+    return int(text) if len(numbers) == 1 else (int(numbers[0]), int(numbers[1]))
 
 
 def _flag(name: str) -> str:

@@ -115,3 +115,41 @@ def test_nothing_is_written_when_the_input_is_broken(
     assert code == 2
     assert f"{broken}, line 3, topic: a row has 2 fields" in err
     assert [entry.name for entry in tmp_path.iterdir()] == ["interests.csv"]
+
+
+@pytest.mark.parametrize("kind", [".csv", ".csv.gz", ".parquet"])
+def test_generate_then_build(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    interests = tmp_path / f"interests{kind}"
+    sizes = ["--brokers", 60, "--topics", 20, "--subscriptions", 4]
+    code, out, _ = run(capsys, "generate", *sizes, "--distribution", "uniform", "--seed", 3, "--out", interests)
+    assert code == 0
+    assert out == f"{interests}: 60 brokers, 20 topics, 240 subscriptions\n"
+    code, _, _ = run(capsys, "build", "gm", interests, "--out", tmp_path / "links.csv")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--subscriptions", "1..2..3"],
+            "subscriptions: must be a whole number, or two as in 10..90 (got '1..2..3')",
+        ),
+        (["--subscriptions", "many"], "subscriptions: must be a whole number"),
+        (["--subscriptions", 30], "subscriptions: must be at least 1 and at most 20 (got 30)"),
+        (
+            ["--subscriptions", 3, "--distribution", "normal"],
+            "distribution: must be one of uniform, zipf, exponential",
+        ),
+        (["--subscriptions", 3, "--sizes", "odd"], "sizes: must be one of"),
+        (["--subscriptions", 3, "--seed", "x"], "Invalid value for '--seed'"),
+    ],
+)
+def test_generate_refuses_what_it_cannot_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[object], message: str
+) -> None:
+    out = tmp_path / "interests.csv"
+    code, _, err = run(capsys, "generate", "--brokers", 60, "--topics", 20, *options, "--out", out)
+    assert code == 2
+    assert err.startswith(f"topicweave: {message}")
+    assert not out.exists()
