@@ -6,7 +6,7 @@ import re
 import time
 
 from neo4j import Driver, GraphDatabase
-from neo4j.exceptions import AuthError, DriverError, Neo4jError
+from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
 from backend.errors import BadValue, CannotRun
 from backend.settings import Settings
@@ -65,9 +65,9 @@ def _ask_version(uri: str, user: str, password: str, patience: float) -> str:
             raise CannotRun(
                 f"the Neo4j server at {uri} refuses user {user} with the password given"
             ) from error
-        except (ValueError, DriverError, Neo4jError, OSError) as error:
-            # A name that is no address stays one; a server that is coming up answers soon.
-            if isinstance(error, ValueError) or time.monotonic() > deadline:
+        except (DriverError, Neo4jError, OSError) as error:
+            # What is no address will not become one; a server that is coming up answers soon.
+            if isinstance(error, ConfigurationError) or time.monotonic() > deadline:
                 raise CannotRun(f"no Neo4j server answers at {uri}: {error}") from error
             time.sleep(0.5)
 

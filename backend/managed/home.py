@@ -6,7 +6,7 @@ import json
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -54,10 +54,6 @@ class Running:
         """Does that ``up`` still run?"""
         return self.up.find() is not None
 
-    def now(self, state: str) -> Running:
-        """The same in another state: starting, running or stopping."""
-        return replace(self, state=state)
-
 
 class Home:
     """The directory of an installation."""
@@ -83,7 +79,7 @@ class Home:
             lock.acquire(timeout=0)
         except Timeout:
             running = self.running()
-            by = f"process {running.up.pid}" if running else "another process"
+            by = f"process {running.up.pid}" if running and running.alive() else "another process"
             raise CannotRun(
                 f"the home {self.path} is in use by {by}: stop it with `topicweave down`, or choose another --home"
             ) from None
