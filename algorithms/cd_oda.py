@@ -181,7 +181,7 @@ def _count_neighbours(
             bits += bits >> np.uint64(8)
             bits += bits >> np.uint64(16)
             bits += bits >> np.uint64(32)
-            total += np.int64(bits & np.uint64(0x7F))
+            total += int(bits & np.uint64(0x7F))
         neighbours[v] = total
 
 
