@@ -25,6 +25,7 @@ class Palette:
     text: str
     muted: str
     background: str
+    canvas: str
 
     def component(self, rank: int) -> str:
         """Colour of the topic component of that rank (0 = largest); all from the sixth on share the last."""
@@ -40,6 +41,7 @@ PALETTES: dict[Theme, Palette] = {
         text="#1B2430",
         muted="#56616F",
         background="#FFFFFF",
+        canvas="#F5F6F6",
     ),
     "dark": Palette(
         components=("#3F8FD6", "#E69F00", "#14B08A", "#E79AC6", "#BFE4FF", "#9A7B2A"),
@@ -49,6 +51,7 @@ PALETTES: dict[Theme, Palette] = {
         text="#E6EAF0",
         muted="#A3AEBB",
         background="#12161C",
+        canvas="#1A1B1D",
     ),
 }
 

@@ -116,4 +116,5 @@ def _sentence(text: str) -> str:
     text = text.strip()
     if not text:
         return ""
+    text = text[0].upper() + text[1:]
     return text + (" " if text.endswith((".", "!", "?")) else ". ")

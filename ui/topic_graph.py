@@ -6,7 +6,6 @@ its own units, so everything is divided by the zoom it starts with.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import html
 import json
@@ -19,7 +18,9 @@ from neo4j_viz.options import Layout, Renderer
 from neo4j_viz.streamlit import display_widget
 from neo4j_viz.widget import GraphWidget
 
+from ui import broker_names
 from ui.answers import GraphBroker, TopicGraph
+from ui.broker_names import Disc
 from ui.palette import PALETTES, Palette, Theme
 
 MAX_BROKERS = 600
@@ -29,9 +30,11 @@ NAMED_BROKERS = 40
 
 HEIGHT = 560
 ZOOM = 0.25
-_HALF_WIDTH, _HALF_HEIGHT = 265.0, 220.0
-_NAME_SIZE = 12.0
-_NAME_LENGTH = 24
+# Half of what a drawing may fill, in pixels: the canvas is 640 wide where it is narrowest, and names stand out.
+_HALF_WIDTH, _HALF_HEIGHT = 245.0, 225.0
+_MOST_STRETCH = 2.5
+_NAME = "name\N{UNIT SEPARATOR}"
+"""Begins the ids of points that carry a name; no broker's id has a control character."""
 
 
 class BrokerNode(Node, extra="allow"):  # type: ignore[misc, call-arg]  # the library is not followed by mypy
@@ -50,76 +53,91 @@ def radius(broker: GraphBroker, brokers: int) -> float:
     return room * min(17.0, 5.5 + 2.2 * math.sqrt(broker["degree"]))
 
 
-def short_name(identity: str) -> str:
-    """The end of a path-like id, which tells brokers of one place apart; the whole id stands beside and below."""
-    name = identity.rstrip("/").rsplit("/", 1)[-1] or identity
-    return name if len(name) <= _NAME_LENGTH else f"{name[: _NAME_LENGTH - 1]}…"
+def spread(brokers: list[GraphBroker]) -> list[tuple[float, float]]:
+    """The API's coordinates in pixels: they fill the canvas, and keep their shape as far as that allows."""
+    left, right = min(b["x"] for b in brokers), max(b["x"] for b in brokers)
+    top, bottom = min(b["y"] for b in brokers), max(b["y"] for b in brokers)
+    # Few brokers far apart look lost.
+    room = min(1.0, 0.45 + 0.07 * len(brokers))
+    across = 2 * _HALF_WIDTH * room / max(right - left, 1e-9)
+    down = 2 * _HALF_HEIGHT * room / max(bottom - top, 1e-9)
+    across, down = min(across, _MOST_STRETCH * down), min(down, _MOST_STRETCH * across)
+    middle = (left + right) / 2, (top + bottom) / 2
+    return [((b["x"] - middle[0]) * across, (b["y"] - middle[1]) * down) for b in brokers]
 
 
-def marker(broker: GraphBroker, pixels: float, named: bool, colours: Palette) -> dict[str, Any]:
-    """The picture laid over a broker: ring and diamond for an articulation broker, its name below.
+def mark(broker: GraphBroker, pixels: float, colours: Palette) -> dict[str, Any]:
+    """The picture laid over a broker: ring and diamond for an articulation broker, else nothing.
 
     Every broker has one: a picture that vanishes under the same key would stay drawn.
     """
-    name = html.escape(short_name(broker["id"])) if named else ""
-    half_width = max(pixels + 4.0, len(short_name(broker["id"])) * _NAME_SIZE * 0.31 + 4 if named else 0.0)
-    half_height = pixels + 4.0 + (_NAME_SIZE + 5.0 if named else 0.0)
-    # The widget draws a square whose side is given in diameters of the broker.
-    half = max(half_width, half_height)
-    parts: list[str] = []
+    half = pixels + 4.0
+    body = ""
     if broker["articulation"]:
         corner = pixels * 0.55
-        parts.append(
-            f'<circle r="{pixels + 2.2:.2f}" fill="none" stroke="{colours.broken}" stroke-width="2.2"/>'
+        body = (
+            f'<circle r="{pixels + 2.2:.2f}" fill="none" stroke="{colours.broken}" stroke-width="2.4"/>'
             f'<path d="M0 {-corner:.2f}L{corner:.2f} 0 0 {corner:.2f} {-corner:.2f} 0Z" fill="{colours.background}"/>'
         )
-    if named:
-        parts.append(
-            f'<text y="{pixels + _NAME_SIZE + 3.5:.2f}" text-anchor="middle" font-family="Source Sans,Helvetica,'
-            f'Arial,sans-serif" font-size="{_NAME_SIZE}" fill="{colours.text}" stroke="{colours.background}" '
-            f'stroke-width="3" stroke-linejoin="round" paint-order="stroke">{name}</text>'
-        )
-    side = 2 * half
-    # Four times as many dots as pixels: the canvas scales pictures, and names must stay sharp.
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{side * 4:.0f}" height="{side * 4:.0f}" '
-        f'viewBox="{-half:.2f} {-half:.2f} {side:.2f} {side:.2f}">{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" '
+        f'viewBox="{-half:.2f} {-half:.2f} {2 * half:.2f} {2 * half:.2f}">{body}</svg>'
     )
-    return {"url": _data_url(svg), "position": [0, 0], "size": half / pixels}
+    # The widget draws a square whose side is given in diameters of what it lies on.
+    return {"url": broker_names.data_url(svg), "position": [0, 0], "size": half / pixels}
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def drawing(identity: str, _graph: TopicGraph, theme: Theme) -> tuple[list[BrokerNode], list[Relationship]]:
     """What the widget draws, made once per topic state and theme (``identity`` is the graph's digest)."""
     colours = PALETTES[theme]
-    brokers = _graph["nodes"]
-    named = len(brokers) <= NAMED_BROKERS
-    nodes = []
     # Articulation brokers last: they lie on top of what they hold together.
-    for broker in sorted(brokers, key=lambda b: (b["articulation"], b["degree"])):
-        pixels = radius(broker, len(brokers))
-        nodes.append(
-            BrokerNode(
-                id=broker["id"],
-                x=broker["x"] * _HALF_WIDTH / ZOOM,
-                y=broker["y"] * _HALF_HEIGHT / ZOOM,
-                size=pixels / ZOOM,
-                color=colours.component(broker["component"]),
-                properties={"broker": broker["id"], "degree": broker["degree"]},
-                overlayIcon=marker(broker, pixels, named, colours),
-            )
+    brokers = sorted(_graph["nodes"], key=lambda b: (b["articulation"], b["degree"], b["id"]))
+    discs = [
+        Disc(broker["id"], x, y, radius(broker, len(brokers)))
+        for broker, (x, y) in zip(brokers, spread(brokers), strict=True)
+    ]
+    nodes = _names(discs, colours) if len(brokers) <= NAMED_BROKERS else []
+    nodes += [
+        BrokerNode(
+            id=broker["id"],
+            x=disc.x / ZOOM,
+            y=disc.y / ZOOM,
+            size=disc.radius / ZOOM,
+            color=colours.component(broker["component"]),
+            properties={"broker": broker["id"], "degree": broker["degree"]},
+            overlayIcon=mark(broker, disc.radius, colours),
         )
+        for broker, disc in zip(brokers, discs, strict=True)
+    ]
     links = [
         Relationship(
             id=f"link-{rank}",
             source=link["a"],
             target=link["b"],
             color=colours.broken if link["bridge"] else colours.kept,
-            width=(1.8 if link["bridge"] else 1.0) / ZOOM,
+            width=(1.8 if link["bridge"] else 1.2) / ZOOM,
         )
         for rank, link in enumerate(_graph["links"])
     ]
     return nodes, links
+
+
+def _names(discs: list[Disc], colours: Palette) -> list[BrokerNode]:
+    """Points too small to see or to hit, each carrying a piece of a name."""
+    point = 0.5
+    return [
+        BrokerNode(
+            id=f"{_NAME}{rank}{_NAME[-1]}{name}",
+            x=tile.x / ZOOM,
+            y=tile.y / ZOOM,
+            size=point / ZOOM,
+            color=colours.canvas,
+            overlayIcon={"url": tile.url, "position": [0, 0], "size": broker_names.TILE / (2 * point)},
+        )
+        for name, box in broker_names.places(reversed(discs)).items()
+        for rank, tile in enumerate(broker_names.tiles(name, box, colours.text, colours.canvas))
+    ]
 
 
 def show(graph: TopicGraph, theme: Theme, selected: str | None) -> str | None:
@@ -140,7 +158,8 @@ def show(graph: TopicGraph, theme: Theme, selected: str | None) -> str | None:
         widget.selected = {"nodeIds": [selected], "relationshipIds": []}
     display_widget(widget, key=key)
     chosen = list(widget.selected.nodeIds)
-    return str(chosen[0]) if chosen else None
+    # Whoever hits a name means its broker.
+    return str(chosen[0]).rsplit(_NAME[-1], 1)[-1] if chosen else None
 
 
 def legend(graph: TopicGraph, theme: Theme) -> None:
@@ -177,16 +196,12 @@ def legend(graph: TopicGraph, theme: Theme) -> None:
     st.html(f'<div class="tw-legend">{body}<div class="note">{note}</div></div>')
 
 
-def _data_url(svg: str) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-
-
 def _symbol(body: str) -> str:
     # As a picture: Streamlit strips SVG out of HTML.
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="22" height="22" viewBox="-11 -11 22 22">{body}</svg>'
     )
-    return f'<img alt="" src="{_data_url(svg)}">'
+    return f'<img alt="" src="{broker_names.data_url(svg)}">'
 
 
 def _dot(colour: str) -> str:

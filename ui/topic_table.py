@@ -22,6 +22,7 @@ def show(
     *,
     on_column: Callable[[str], None] | None = None,
     columns: Sequence[str] = COLUMNS,
+    name_width: int = 300,
 ) -> None:
     """Draw the rows; open the topic whose row was clicked, tell ``on_column`` which header was.
 
@@ -50,9 +51,9 @@ def show(
         selection_mode=modes,
         hide_index=True,
         row_height=ROW_HEIGHT,
-        height=ROW_HEIGHT * len(rows) + 38,
+        height=ROW_HEIGHT * len(rows) + 36,
         column_order=columns,
-        column_config=_column_config(),
+        column_config=_column_config(name_width),
         placeholder="–",
         alt="Topics: subscribers, components, diameter, articulation brokers",
     )
@@ -64,11 +65,11 @@ def frame(rows: list[TopicRow]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(COLUMNS[1:], "Int64"))
 
 
-def _column_config() -> dict[str, Any]:
+def _column_config(name_width: int) -> dict[str, Any]:
     """Widths in pixels, so that the headers are whole; what is left over goes to all columns."""
     number = st.column_config.NumberColumn
     return {
-        "name": st.column_config.TextColumn("Topic", width=205),
+        "name": st.column_config.TextColumn("Topic", width=name_width),
         "subscribers": number("Subscribers", format="localized", width=92),
         "components": number("Components", format="localized", width=96),
         "diameter": number(

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import get_args
 from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page
 
 from tests.ui.browser import Theme, chromium, opened, settled
 
-README = (
+README: tuple[tuple[str, Theme, int], ...] = (
     ("overview", "light", 1280),
     ("topic", "light", 1280),
     ("topic", "dark", 1280),
@@ -71,14 +72,14 @@ def main() -> None:
     with chromium() as browser:
         if given.all:
             for name in ("overview", "topics", "topic"):
-                for theme in ("light", "dark"):
+                for theme in get_args(Theme):
                     for width in (1440, 1024):
                         path = given.out / f"console-{name}-{theme}-{width}.png"
-                        take(browser, given.url, name, theme, width, given.topic, path)  # type: ignore[arg-type]
+                        take(browser, given.url, name, theme, width, given.topic, path)
         else:
             for name, theme, width in README:
                 path = given.out / f"console-{name}-{theme}.png"
-                take(browser, given.url, name, theme, width, given.topic, path)  # type: ignore[arg-type]
+                take(browser, given.url, name, theme, width, given.topic, path)
 
 
 if __name__ == "__main__":

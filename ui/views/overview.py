@@ -27,24 +27,24 @@ def live() -> None:
         return
     answer(overlay)
     figures(overlay)
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        degrees(overlay)
-    with right:
-        topics(key, overlay)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        weakest(
-            key, overlay, "Longest ways", "diameter", "The most links a message may take inside the topic"
-        )
-    with right:
-        weakest(
-            key,
-            overlay,
-            "Most articulation brokers",
-            "articulation_brokers",
-            "Each splits its topic if lost alone",
-        )
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="degrees-part"):
+            degrees(overlay)
+        with st.container(key="topics-part"):
+            topics(key, overlay)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="ways-part"):
+            weakest(
+                key, overlay, "Longest ways", "diameter", "The most links a message may take inside its topic"
+            )
+        with st.container(key="articulation-part"):
+            weakest(
+                key,
+                overlay,
+                "Most articulation brokers",
+                "articulation_brokers",
+                "Each splits its topic if lost alone",
+            )
 
 
 def answer(overlay: Overlay) -> None:

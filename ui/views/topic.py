@@ -184,17 +184,21 @@ def rows(frame: pd.DataFrame) -> None:
     """A table of brokers; the browser sorts it, since it is whole."""
     st.dataframe(
         frame,
+        # One component needs no column: ids are long.
+        column_order=[c for c in frame.columns if c != "component" or frame["component"].nunique() > 1],
         hide_index=True,
         row_height=ROW_HEIGHT,
-        height=min(MAX_TABLE_HEIGHT, ROW_HEIGHT * len(frame) + 38),
+        height=min(MAX_TABLE_HEIGHT, ROW_HEIGHT * len(frame) + 36),
         column_config={
-            "broker": st.column_config.TextColumn("Broker", width="large"),
-            "component": st.column_config.NumberColumn("Component", width="small"),
+            "broker": st.column_config.TextColumn("Broker", width=440),
+            "component": st.column_config.NumberColumn("Component", width=92),
             "links_in_topic": st.column_config.NumberColumn(
-                "Links in this topic", format="localized", width="small"
+                "Topic links", format="localized", width=92, help="Links to brokers of this topic"
             ),
-            "degree": st.column_config.NumberColumn("Links in all", format="localized", width="small"),
-            "articulation": st.column_config.CheckboxColumn("Articulation", width="small"),
+            "degree": st.column_config.NumberColumn(
+                "All links", format="localized", width=84, help="Links to any broker: its degree"
+            ),
+            "articulation": st.column_config.CheckboxColumn("Articulation", width=94),
         },
         alt="Brokers of the topic",
     )
@@ -215,7 +219,7 @@ def too_large(topic: Topic) -> None:
             hide_index=True,
             width=320,
             row_height=ROW_HEIGHT,
-            height=min(300, ROW_HEIGHT * len(sizes) + 38),
+            height=min(300, ROW_HEIGHT * len(sizes) + 36),
             column_config={
                 "component": st.column_config.NumberColumn("Component"),
                 "brokers": st.column_config.NumberColumn("Brokers", format="localized"),

@@ -83,7 +83,7 @@ def found() -> None:
     st.caption(
         f"{shown}{count(answer['total'], 'topic')}{' found' if query else ''}. Click a row to open its topic."
     )
-    topic_table.show(answer["items"], f"topics-{query}-{sort}-{page}", on_column=sort_by)
+    topic_table.show(answer["items"], f"topics-{query}-{sort}-{page}", on_column=sort_by, name_width=340)
     if pages > 1:
         st.pagination(pages, key="page", width=440, on_change=url_state.push, args=("page", 1))
 

@@ -1,0 +1,117 @@
+"""One topic's page: the answer for every kind of topic, the table, the files, what is not drawn."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx as nx
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.fake_api import FakeApi
+from tests.ui.pages import metrics, names, open_page, said
+from ui import client
+
+
+def drawn(app: AppTest) -> bool:
+    """AppTest knows the drawing only as an element it does not know."""
+    return any("bidi" in type(element.proto).__name__.lower() for element in app.get("bidi_component"))
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "/orders/created",
+            "**In one piece**: all 9 subscribers reach each other. 1 broker holds it together alone",
+        ),
+        (
+            "/orders/paid",
+            "**In one piece, 2-connected**: it stays so when any one of its 12 subscribers goes.",
+        ),
+        (
+            "/stock/levels",
+            "**Apart, in 3 components**: 5 subscribers of 11 cannot reach the largest component.",
+        ),
+        ("/audit/one", "**Nothing to connect**: the topic has one subscriber."),
+        ("/pair/of two", "**In one piece**: its two subscribers are linked."),
+    ],
+)
+def test_the_answer_comes_first(app: AppTest, name: str, sentence: str) -> None:
+    open_page(app, "topic", topic=name)
+    assert app.title[0].value == name
+    assert sentence in said(app)
+
+
+def test_its_name_is_one_segment_of_the_path(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "topic", topic="/pair/of two")
+    assert "/v1/topics/%2Fpair%2Fof%20two" in api.asked
+    assert "/v1/topics/%2Fpair%2Fof%20two/graph" in api.asked
+
+
+def test_its_figures_are_the_topics(app: AppTest) -> None:
+    open_page(app, "topic", topic="/stock/levels")
+    assert metrics(app) == {
+        "Subscribers": "11",
+        "Components": "3",
+        "Connectivity": "0",
+        "Diameter": "–",
+        "Articulation": "1",
+        "Bridges": "3",
+        "Version": "1",
+    }
+
+
+def test_the_table_begins_with_those_that_hold_it_together(app: AppTest) -> None:
+    open_page(app, "topic", topic="/orders/created")
+    assert drawn(app)
+    assert names(app, "broker")[0] == "/region/0/broker-0"
+    assert names(app, "articulation") == [True] + [False] * 8
+
+
+def test_one_subscriber_is_not_drawn(app: AppTest) -> None:
+    open_page(app, "topic", topic="/audit/one")
+    assert not drawn(app)
+    assert names(app, "broker") == ["/region/0/broker-0"]
+
+
+def test_more_than_600_subscribers_are_counted_not_drawn(app: AppTest, api: FakeApi) -> None:
+    brokers = [f"broker {number:03}" for number in range(601)]
+    crowd: nx.Graph[str] = nx.Graph(list(pairwise(brokers)))
+    crowd.remove_edge("broker 399", "broker 400")
+    api.overlay.graphs["/crowd"] = crowd
+    open_page(app, "topic", topic="/crowd")
+    assert not drawn(app)
+    assert "/v1/topics/%2Fcrowd/graph" not in api.asked
+    assert "601 subscribers would show nothing" in said(app)
+    assert list(app.dataframe[0].value["brokers"]) == [400, 201]
+    assert len(app.dataframe[1].value) == 601
+
+
+def test_a_topic_that_is_gone_leads_back_to_the_list(app: AppTest) -> None:
+    open_page(app, "topic", topic="/gone")
+    assert "The overlay has no topic `/gone`" in said(app)
+
+
+def test_no_topic_in_the_url_leads_to_the_list(app: AppTest) -> None:
+    open_page(app, "topic")
+    assert "No topic chosen" in said(app)
+
+
+def test_it_follows_the_overlay(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "topic", topic="/orders/paid")
+    api.overlay.version = 2
+    api.overlay.graphs["/orders/paid"].remove_node("/region/2/broker-8")
+    client.overlay.clear()
+    app.run()
+    assert metrics(app)["Version"] == "2"
+    assert metrics(app)["Subscribers"] == "11"
+
+
+def test_what_is_shown_stays_while_the_api_is_away(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "topic", topic="/orders/paid")
+    client.overlay.clear()
+    api.trouble = (503, "Not ready", "")
+    app.run()
+    assert metrics(app)["Subscribers"] == "12"
+    assert "Not ready. Shown is version 1." in said(app)
