@@ -1,7 +1,8 @@
 """The one decorator of all kernels.
 
 Numba's on-disk cache notices an edit of the file that holds a function, not of the files it calls into. So the cache
-directory is named after a hash of every source file of this package: any edit starts a fresh cache.
+directory is named after a hash of every source file of this package that holds kernels: an edit of any of them starts
+a fresh cache, an edit elsewhere does not.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ import platformdirs
 def _sources_hash() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
+        text = source.read_bytes()
+        if b"import kernel" in text or source.name == Path(__file__).name:
+            digest.update(text)
     return digest.hexdigest()[:16]
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(Path(platformdirs.user_cache_dir("topicweave")) / "kernels" / _sources_hash())
+    numba.config.CACHE_DIR = str(
+        Path(platformdirs.user_cache_dir("topicweave")) / "kernels" / _sources_hash()
+    )
 
 kernel = numba.njit(cache=True, nogil=True)
 """``@kernel`` compiles on first use, caches on disk, and releases the GIL while it runs."""

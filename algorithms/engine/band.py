@@ -1,0 +1,232 @@
+"""The band: every pair whose contribution is at least K, found by counting, within a fixed number of entries.
+
+Storing all pairs would take gigabytes and most would never be looked at. One pass counts, row by row, in how many
+topics each later row is apart from this one, and keeps the pairs that reach K. Whenever the entries do not fit, the
+lowest level is thrown away and K rises by one; so at the end K is the smallest level that fits, in whatever order the
+rows came. What was thrown away is found again by the next pass, when most of it has dropped to nothing.
+
+Within a topic a row in the giant component (more than half of the subscribers) is apart only from the others, so it
+walks a list of those alone; that makes later passes cheap. Rows are sorted by falling number of unfinished topics, so
+"has at least K of them" is a prefix of the rows, and of each list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from algorithms.engine.components import Mask, by_topic
+from algorithms.interests import Ints, Longs
+from algorithms.jit import kernel
+
+
+@dataclass
+class Lists:
+    """Where each subscription of a row finds the rows after it that are apart in that topic.
+
+    List 2t holds all subscribers of topic t, list 2t + 1 those outside its giant component. A subscription walks
+    ``members[walk_from[i]:list_end[walk_list[i]]]`` and skips members with its own label.
+    """
+
+    list_start: Longs
+    member: Ints
+    member_label: Ints
+    walk_list: Ints
+    walk_from: Longs
+
+
+@kernel
+def make_lists(
+    row_start: Longs, row_topic: Ints, label: Ints, size: Ints, topics: int, included: Mask
+) -> tuple[Longs, Ints, Ints, Ints, Longs]:
+    """The lists over the included rows; a row that is not included has no walk."""
+    start, row_of, subscription = by_topic(row_start, row_topic, topics)
+    list_start = np.zeros(2 * topics + 1, np.int64)
+    giant = np.full(topics, -1, np.int32)
+    for t in range(topics):
+        everyone = 0
+        outside = 0
+        for place in range(start[t], start[t + 1]):
+            if 2 * size[label[subscription[place]]] > start[t + 1] - start[t]:
+                giant[t] = label[subscription[place]]
+                break
+        for place in range(start[t], start[t + 1]):
+            if included[row_of[place]]:
+                everyone += 1
+                outside += label[subscription[place]] != giant[t]
+        list_start[2 * t + 1] = list_start[2 * t] + everyone
+        # Without a giant no row walks the second list.
+        list_start[2 * t + 2] = list_start[2 * t + 1] + (outside if giant[t] >= 0 else 0)
+    member = np.empty(list_start[2 * topics], np.int32)
+    member_label = np.empty(list_start[2 * topics], np.int32)
+    walk_list = np.empty(len(row_topic), np.int32)
+    walk_from = np.empty(len(row_topic), np.int64)
+    for t in range(topics):
+        everyone = list_start[2 * t]
+        outside = list_start[2 * t + 1]
+        for place in range(start[t], start[t + 1]):
+            i = subscription[place]
+            if not included[row_of[place]]:
+                walk_list[i] = 2 * t
+                walk_from[i] = list_start[2 * t + 1]
+                continue
+            member[everyone] = row_of[place]
+            member_label[everyone] = label[i]
+            everyone += 1
+            if label[i] == giant[t]:
+                walk_list[i] = 2 * t + 1
+                walk_from[i] = outside
+            else:
+                if giant[t] >= 0:
+                    member[outside] = row_of[place]
+                    member_label[outside] = label[i]
+                    outside += 1
+                walk_list[i] = 2 * t
+                walk_from[i] = everyone
+    return list_start, member, member_label, walk_list, walk_from
+
+
+@kernel
+def count_visits(list_start: Longs, walk_list: Ints, walk_from: Longs) -> int:
+    """How many list members all walks together visit: what a pass costs."""
+    visits = 0
+    for i in range(len(walk_list)):
+        visits += list_start[walk_list[i] + 1] - walk_from[i]
+    return visits
+
+
+LEVEL, FILLED, ROW, REACH, CEILING = 0, 1, 2, 3, 4
+"""Places in the ``gauge`` of a pass: K, entries in use, next row, rows with at least K unfinished topics, and a bound
+on every contribution, known from the pass before."""
+
+
+@kernel
+def count_pairs(
+    gauge: Longs,
+    budget: int,
+    may_grow: bool,
+    row_start: Longs,
+    list_start: Longs,
+    list_end: Longs,
+    member: Ints,
+    member_label: Ints,
+    label: Ints,
+    walk_list: Ints,
+    walk_from: Longs,
+    barred_start: Longs,
+    barred: Ints,
+    count: Ints,
+    reached: Ints,
+    first: Ints,
+    second: Ints,
+    value: Ints,
+    levels: Longs,
+) -> bool:
+    """Count rows from ``gauge[ROW]`` on until about ``budget`` visits are made; entries go to the three last arrays.
+
+    ``list_end`` is where each list stops under the current K; ``barred[barred_start[r]:barred_start[r + 1]]`` are rows
+    that row r may not be paired with; ``count`` and ``reached`` are scratch, one place a row, ``count`` all 0;
+    ``levels[c]`` is the number of entries of contribution c.
+
+    True when the entries are full and no level should go: they are all of one level, and the caller may give more
+    room, or that level is the ceiling, so that any of them may be worked off before the rest are counted.
+    """
+    rows = len(row_start) - 1
+    barrier = -(1 << 14) if count.itemsize == 2 else -(1 << 30)
+    capacity = len(first)
+    while gauge[ROW] < gauge[REACH] and budget > 0:
+        r = gauge[ROW]
+        for b in range(barred_start[r], barred_start[r + 1]):
+            count[barred[b]] = barrier
+        level = gauge[LEVEL]
+        n = 0
+        visits = 0
+        full = False
+        for i in range(row_start[r], row_start[r + 1]):
+            own = label[i]
+            end = list_end[walk_list[i]]
+            visits += max(end - walk_from[i], 0)
+            for place in range(walk_from[i], end):
+                if member_label[place] != own:
+                    w = member[place]
+                    c = count[w] + 1
+                    count[w] = c
+                    if c == level:
+                        reached[n] = w
+                        n += 1
+        for k in range(n):
+            w = reached[k]
+            c = count[w]
+            if c < gauge[LEVEL]:
+                continue
+            while gauge[FILLED] == capacity:
+                if levels[gauge[LEVEL]] == capacity and (may_grow or gauge[LEVEL] >= gauge[CEILING]):
+                    full = True
+                    break
+                raise_level(gauge, row_start, list_start, list_end, member, first, second, value, levels)
+            if full:
+                break
+            if c >= gauge[LEVEL]:
+                at = gauge[FILLED]
+                first[at] = r
+                second[at] = w
+                value[at] = c
+                levels[c] += 1
+                gauge[FILLED] = at + 1
+        if 16 * visits > rows - r:
+            count[r + 1 : rows] = 0
+        else:
+            for i in range(row_start[r], row_start[r + 1]):
+                for place in range(walk_from[i], list_end[walk_list[i]]):
+                    count[member[place]] = 0
+        for b in range(barred_start[r], barred_start[r + 1]):
+            count[barred[b]] = 0
+        if full:
+            while gauge[FILLED] > 0 and first[gauge[FILLED] - 1] == r:
+                gauge[FILLED] -= 1
+                levels[value[gauge[FILLED]]] -= 1
+            return True
+        gauge[ROW] = r + 1
+        budget -= visits + 64
+    return False
+
+
+@kernel
+def raise_level(
+    gauge: Longs,
+    row_start: Longs,
+    list_start: Longs,
+    list_end: Longs,
+    member: Ints,
+    first: Ints,
+    second: Ints,
+    value: Ints,
+    levels: Longs,
+) -> None:
+    """Throw the entries of the lowest level away, raise K, and cut rows and lists to brokers with K topics."""
+    lowest = gauge[LEVEL]
+    gauge[LEVEL] = lowest + 1
+    if levels[lowest]:
+        kept = 0
+        for at in range(gauge[FILLED]):
+            if value[at] > lowest:
+                first[kept] = first[at]
+                second[kept] = second[at]
+                value[kept] = value[at]
+                kept += 1
+        gauge[FILLED] = kept
+        levels[lowest] = 0
+    cut_lists(gauge, row_start, list_start, list_end, member)
+
+
+@kernel
+def cut_lists(gauge: Longs, row_start: Longs, list_start: Longs, list_end: Longs, member: Ints) -> None:
+    """Move the ends of rows and lists back to the brokers with at least K unfinished topics."""
+    reach = gauge[REACH]
+    while reach > 0 and row_start[reach] - row_start[reach - 1] < gauge[LEVEL]:
+        reach -= 1
+    gauge[REACH] = reach
+    for k in range(len(list_end)):
+        while list_end[k] > list_start[k] and member[list_end[k] - 1] >= reach:
+            list_end[k] -= 1
