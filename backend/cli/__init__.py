@@ -14,6 +14,7 @@ COMMANDS = {
     "generate": "backend.cli.files:generate",
     "build": "backend.cli.files:build",
     "verify": "backend.cli.files:verify",
+    "measure": "backend.cli.files:measure",
     "up": "backend.cli.system:up",
     "status": "backend.cli.system:status",
     "down": "backend.cli.system:down",

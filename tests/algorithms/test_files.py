@@ -120,7 +120,9 @@ def test_links_must_fit_the_interests(tmp_path: Path) -> None:
     interests = Interests.from_mapping({"a": ["x"], "b": ["x"]})
     path = tmp_path / "links.csv"
     path.write_text("broker_a,broker_b\na,b\nb,zoe\n")
-    with pytest.raises(BadFile, match=r"line 3, broker_b: no broker of this id in the interests \(got 'zoe'\)"):
+    with pytest.raises(
+        BadFile, match=r"line 3, broker_b: no broker of this id in the interests \(got 'zoe'\)"
+    ):
         read_links(path, interests)
     path.write_text("broker_a,broker_b\na,a\n")
     with pytest.raises(BadFile, match=r"line 2, broker_b: a broker cannot have a link to itself \(got 'a'\)"):

@@ -121,7 +121,9 @@ def test_nothing_is_written_when_the_input_is_broken(
 def test_generate_then_build(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
     interests = tmp_path / f"interests{kind}"
     sizes = ["--brokers", 60, "--topics", 20, "--subscriptions", 4]
-    code, out, _ = run(capsys, "generate", *sizes, "--distribution", "uniform", "--seed", 3, "--out", interests)
+    code, out, _ = run(
+        capsys, "generate", *sizes, "--distribution", "uniform", "--seed", 3, "--out", interests
+    )
     assert code == 0
     assert out == f"{interests}: 60 brokers, 20 topics, 240 subscriptions\n"
     code, _, _ = run(capsys, "build", "gm", interests, "--out", tmp_path / "links.csv")
@@ -153,3 +155,18 @@ def test_generate_refuses_what_it_cannot_do(
     assert code == 2
     assert err.startswith(f"topicweave: {message}")
     assert not out.exists()
+
+
+def test_measure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    interests, links = tmp_path / "interests.csv", tmp_path / "links.csv"
+    interests.write_text("broker,topic\na,x\nb,x\nc,x\nc,y\nd,y\n")
+    links.write_text("broker_a,broker_b\na,b\nb,c\n")
+    code, out, _ = run(capsys, "measure", interests, links, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["links"], found["max_degree"], found["forced_max_degree"]) == (2, 2, 1)
+    assert (found["topics_apart"], found["topic_diameter_max"], found["articulation_brokers"]) == (1, 2, 1)
+    code, out, _ = run(capsys, "measure", interests, links)
+    assert code == 0
+    assert "1 topics are apart" in out
+    assert "1 articulation brokers in 1 topics" in out
