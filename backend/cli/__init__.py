@@ -10,11 +10,11 @@ import click
 from backend.errors import Problem
 
 COMMANDS = {
-    "algorithms": "backend.cli.files:list_algorithms",
-    "generate": "backend.cli.files:generate",
-    "build": "backend.cli.files:build",
-    "verify": "backend.cli.files:verify",
-    "measure": "backend.cli.files:measure",
+    "algorithms": "backend.cli.build:list_algorithms",
+    "generate": "backend.cli.build:generate",
+    "build": "backend.cli.build:build",
+    "verify": "backend.cli.judge:verify",
+    "measure": "backend.cli.judge:measure",
     "up": "backend.cli.system:up",
     "status": "backend.cli.system:status",
     "down": "backend.cli.system:down",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -73,16 +72,15 @@ def down(home: Path | None) -> None:
     if process := running.up.find():
         click.echo(f"stopping the system in {place.path} (process {process.pid})")
         try:
-            process.send_signal(signal.SIGTERM)
-            process.wait(_DOWN_PATIENCE)
+            process.terminate()
         except psutil.NoSuchProcess:
             pass
-        except psutil.TimeoutExpired:
-            raise CannotRun(f"process {process.pid} is still stopping after {_DOWN_PATIENCE:.0f} s") from None
         except psutil.AccessDenied:
             raise CannotRun(
                 f"process {process.pid} belongs to someone else: it cannot be stopped from here"
             ) from None
+        if not running.up.wait_until_gone(_DOWN_PATIENCE):
+            raise CannotRun(f"process {process.pid} is still stopping after {_DOWN_PATIENCE:.0f} s")
     with place.locked():
         stop_orphans(place, click.echo)
     click.echo("all stopped")

@@ -1,8 +1,7 @@
-"""Commands on files: interests in, links out; no running system needed."""
+"""``algorithms``, ``generate`` and ``build``: from files of interests to files of links."""
 
 from __future__ import annotations
 
-import json
 import resource
 import sys
 import time
@@ -14,14 +13,11 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 import algorithms
 from algorithms import workloads
-from algorithms.files import check_target, read_interests, read_links, write_interests, write_links
-
-FILE = click.Path(path_type=Path)
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")
+from algorithms.files import check_target, read_interests, write_interests, write_links
+from backend.cli.forms import AS_JSON, FILE, figures_table, print_json
 
 
 @click.command("algorithms")
@@ -30,9 +26,9 @@ def list_algorithms(as_json: bool) -> None:
     """List the algorithms: name, parameters, guarantee, paper."""
     known = algorithms.algorithms()
     if as_json:
-        _print_json([algorithm.describe() for algorithm in known])
+        print_json([algorithm.describe() for algorithm in known])
         return
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = figures_table()
     for algorithm in known:
         options = " ".join(f"--{_flag(p.name)}" for p in algorithm.parameters)
         table.add_row(algorithm.name, algorithm.summary, style="bold")
@@ -98,27 +94,6 @@ def build() -> None:
     """
 
 
-@click.command("verify")
-@click.argument("interests", type=FILE)
-@click.argument("links", type=FILE)
-@AS_JSON
-def verify(interests: Path, links: Path, as_json: bool) -> int:
-    """Is this a topic-connected overlay? Names the topics that are not connected; exit code 1 then."""
-    overlay = read_links(links, read_interests(interests))
-    apart = overlay.topics_apart()
-    if as_json:
-        _print_json({"tco": not apart, "topics": len(overlay.interests.topics), "topics_apart": apart})
-    elif apart:
-        click.echo(f"no: {len(apart)} of {len(overlay.interests.topics):,} topics are apart")
-        for topic in apart:
-            click.echo(topic)
-    else:
-        click.echo(
-            f"yes: all {len(overlay.interests.topics):,} topics are connected by {len(overlay.links):,} links"
-        )
-    return 1 if apart else 0
-
-
 def _build(
     chosen: algorithms.Algorithm, *, interests: Path, out: Path, as_json: bool, **options: object
 ) -> None:
@@ -145,7 +120,7 @@ def _build(
         "peak_rss_mb": _peak_rss_mb(),
     }
     if as_json:
-        _print_json(report)
+        print_json(report)
         return
     repeated = f" ({source.duplicates:,} duplicate rows)" if source.duplicates else ""
     click.echo(
@@ -206,7 +181,3 @@ def _progress_bar(title: str, *, hidden: bool) -> Iterator[algorithms.Progress]:
 def _peak_rss_mb() -> float:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
-
-
-def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
