@@ -9,6 +9,7 @@
 
 from algorithms import cd_oda as _cd_oda
 from algorithms import gm as _gm
+from algorithms import hararypt as _hararypt
 from algorithms import per_topic as _per_topic
 from algorithms import two_d_oda as _two_d_oda
 from algorithms.errors import AlgorithmsError, BadFile, BadInput, Cancelled, UnknownAlgorithm, UnknownParameter
@@ -33,4 +34,4 @@ __all__ = [
     "find_algorithm",
 ]
 
-del _cd_oda, _gm, _per_topic, _two_d_oda
+del _cd_oda, _gm, _hararypt, _per_topic, _two_d_oda

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import igraph
 import networkx
@@ -17,6 +18,9 @@ from numpy.typing import NDArray
 from algorithms.components import component_counts
 from algorithms.errors import BadInput
 from algorithms.interests import Interests, Ints
+
+if TYPE_CHECKING:
+    from algorithms.analysis.k_connectivity import Shortfall
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +134,19 @@ class Overlay:
     def is_tco(self) -> bool:
         """Whether every topic is connected: the overlay is a topic-connected overlay."""
         return bool((self.topic_components() <= 1).all())
+
+    def topics_below(self, k: int) -> list[Shortfall]:
+        """The topics that the failure of k - 1 brokers can cut apart, or that lack links of a clique they must be."""
+        # Analyses work on overlays, so they are imported when asked for.
+        from algorithms.analysis.k_connectivity import topics_below
+
+        return topics_below(self, k)
+
+    def is_ktco(self, k: int) -> bool:
+        """Whether every topic is k-connected, and a clique where it has at most k subscribers."""
+        from algorithms.analysis.k_connectivity import is_ktco
+
+        return is_ktco(self, k)
 
     def __repr__(self) -> str:
         return f"<Overlay: {len(self.interests.brokers)} brokers, {len(self.links)} links>"
