@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -46,6 +47,15 @@ class ProcessMark:
             return process if same and process.status() != psutil.STATUS_ZOMBIE else None
         except psutil.NoSuchProcess:
             return None
+
+    def wait_until_gone(self, patience: float) -> bool:
+        """Is it gone within so many seconds? One that has ended and waits for its parent to notice is gone."""
+        deadline = time.monotonic() + patience
+        while self.find() is not None:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+        return True
 
     def as_json(self) -> dict[str, str | int | float]:
         """For a file."""
@@ -109,10 +119,9 @@ def stop_orphan(mark: ProcessMark, patience: float) -> bool:
     if process is None:
         return False
     process.terminate()
-    with contextlib.suppress(psutil.TimeoutExpired):
-        process.wait(patience)
+    mark.wait_until_gone(patience)
     _kill_session(mark.pid)
-    psutil.wait_procs([process], timeout=patience)
+    mark.wait_until_gone(patience)
     return True
 
 
