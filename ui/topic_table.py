@@ -35,12 +35,13 @@ def show(
 
     def clicked() -> None:
         selection = st.session_state[key]["selection"]
-        if selection["rows"]:
-            st.session_state[_CHOSEN] = rows[selection["rows"][0]]["name"]
+        if selection["cells"]:
+            st.session_state[_CHOSEN] = rows[selection["cells"][0][0]]["name"]
         elif selection["columns"] and on_column is not None:
             on_column(selection["columns"][0])
 
-    modes: list[Literal["single-row", "single-column"]] = ["single-row"]
+    # Cells, not rows: those are chosen by a box at their left only, and people click the name.
+    modes: list[Literal["single-cell", "single-column"]] = ["single-cell"]
     if on_column is not None:
         # It also turns off the browser's own sorting, which would sort this page's rows only.
         modes.append("single-column")

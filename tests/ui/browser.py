@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebError, expect, sync_playwright
 
 Theme = Literal["light", "dark"]
 
@@ -27,6 +27,9 @@ FLAGS = [
 ]
 # Streamlit asks for these below the page's own path first when a page is opened by a deep link.
 EXPECTED_404 = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
+# Two cores may be shared with the rest of the tests: waiting long costs nothing when all is well.
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 LOOPBACK = {"127.0.0.1", "localhost"}
 
 
@@ -67,8 +70,8 @@ class Watch:
         if message.type == "error" and not EXPECTED_404.search(message.location.get("url", "")):
             self.faults.append(f"console: {message.text} ({message.location.get('url', '')})")
 
-    def error(self, error: Exception) -> None:
-        self.faults.append(f"page error: {error}")
+    def error(self, error: WebError) -> None:
+        self.faults.append(f"page error: {error.error}")
 
     def request(self, request: Request) -> None:
         """The console is for closed networks: nothing may be fetched from elsewhere, nothing reported."""
@@ -79,17 +82,20 @@ class Watch:
 
 @contextmanager
 def opened(browser: Browser, theme: Theme = "light", width: int = 1440, height: int = 900) -> Iterator[Page]:
-    """A page that must end without an error in the console, on the page, or in a box on it."""
+    """A page that must end without an error in the console, on the page, or in a box on it.
+
+    More tabs come from ``page.context.new_page()`` and are watched as well.
+    """
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+    context.set_default_timeout(PATIENCE_MS)
+    watch = Watch()
+    context.on("console", watch.message)
+    context.on("weberror", watch.error)
+    context.on("request", watch.request)
     try:
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        watch = Watch()
-        page.on("console", watch.message)
-        page.on("pageerror", watch.error)
-        page.on("request", watch.request)
-        yield page
-        expect(page.get_by_test_id("stException")).to_have_count(0)
+        yield context.new_page()
+        for page in context.pages:
+            expect(page.get_by_test_id("stException")).to_have_count(0)
         assert not watch.faults, "\n".join(watch.faults)
     finally:
         context.close()
