@@ -12,8 +12,9 @@ from typing import Literal
 import igraph
 import numpy as np
 
-from algorithms.analysis.connectivity import is_triconnected
 from algorithms.analysis.diameters import VISITS, graph_diameter
+from algorithms.connectivity import scratch, weak_spot
+from algorithms.interests import Ints, Longs
 from algorithms.overlay import Overlay
 
 Connectivity = Literal[0, 1, 2, "3+"]
@@ -78,12 +79,18 @@ def _connectivity(graph: igraph.Graph, has_articulation: bool) -> Connectivity:
         return 1
     if graph.vcount() == 3 or min(graph.degree()) == 2:
         return 2
-    return "3+" if is_triconnected(*_rows(graph)) else 2
+    return "3+" if _is_triconnected(*_rows(graph)) else 2
 
 
-def _rows(
-    graph: igraph.Graph,
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.int32]]]:
+def _is_triconnected(starts: Longs, neighbours: Ints) -> bool:
+    """Whether no two brokers can cut the graph apart; it has four brokers or more."""
+    size = len(starts) - 1
+    separator, parted = np.empty(size, np.int32), np.empty(2, np.int32)
+    found = weak_spot(3, 0, size, starts[:-1], starts[1:], neighbours, *scratch(size), separator, parted)
+    return bool(found == 3)
+
+
+def _rows(graph: igraph.Graph) -> tuple[Longs, Ints]:
     """The graph in compressed rows: starts and neighbours."""
     ends = np.array(graph.get_edgelist(), np.int32).reshape(-1, 2)
     tails = np.concatenate([ends[:, 0], ends[:, 1]])
