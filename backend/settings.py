@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import platformdirs
-from jgo.constants import MAVEN_CENTRAL_URL
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -40,7 +39,7 @@ class Settings(BaseSettings):
     neo4j_password: SecretStr | None = Field(None, validation_alias="NEO4J_PASSWORD")
     neo4j_heap_mb: Megabytes = 1024
     neo4j_page_cache_mb: Megabytes = 256
-    maven_url: str = MAVEN_CENTRAL_URL
+    maven_url: str | None = None  # None: the public repository, see backend.managed.jars
 
     @classmethod
     def load(cls, **options: Any) -> Settings:

@@ -47,7 +47,7 @@ def download(jars: Sequence[Jar], directory: Path, base_url: str, say: Say) -> N
     A file is written as ``NAME.part`` and renamed once its checksum is right, so a file with its real name is
     whole whatever happens; a later run asks for the rest of a ``.part`` only.
     """
-    say(f"fetching {len(jars)} jars into {directory}")
+    say(f"fetching {_count(len(jars))} into {directory}")
     stop = Event()
     progress = Progress(len(jars))
     # The machine's own trust store, not one shipped with a library: companies add their own authority there.
@@ -67,7 +67,7 @@ def download(jars: Sequence[Jar], directory: Path, base_url: str, say: Say) -> N
         finally:
             stop.set()
             threads.shutdown(cancel_futures=True)
-    say(f"fetched {progress.done} jars, {progress.bytes / 1e6:.0f} MB, all with the right checksum")
+    say(f"fetched {_count(progress.done)}, {progress.bytes / 1e6:.0f} MB, checksums right")
 
 
 def _fetch(
@@ -127,6 +127,10 @@ def _receive_once(client: httpx.Client, url: str, part: Path, progress: Progress
                     return
                 file.write(block)
                 progress.received(len(block))
+
+
+def _count(jars: int) -> str:
+    return "1 jar" if jars == 1 else f"{jars} jars"
 
 
 def _reason(error: Exception) -> str:

@@ -1,7 +1,8 @@
 """The published jars the product runs: which ones (a lock file), and how they come into the user's cache.
 
 A lock file names each jar by its Maven coordinate and its SHA-256, one a line, and holds no address: where to
-fetch from is the setting ``maven_url``. ``python -m backend.managed.lock_jars`` makes the lock files.
+fetch from is the setting ``maven_url``, else the public repository as the library jgo knows it.
+``python -m backend.managed.lock_jars`` makes the lock files.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def spark_jars(settings: Settings, say: Say) -> list[Path]:
     return fetch_jars(read_lock("spark"), settings.cache / "jars", settings.maven_url, say)
 
 
-def fetch_jars(jars: Sequence[Jar], directory: Path, base_url: str, say: Say) -> list[Path]:
+def fetch_jars(jars: Sequence[Jar], directory: Path, base_url: str | None, say: Say) -> list[Path]:
     """Paths of ``jars`` in ``directory``, in order; what is missing or damaged is fetched first.
 
     Two installations may share a cache, so one process at a time looks and fetches.
@@ -83,10 +84,12 @@ def fetch_jars(jars: Sequence[Jar], directory: Path, base_url: str, say: Say) ->
     with FileLock(directory / ".lock"):
         wanted = [jar for jar, good in zip(jars, _good_ones(jars, directory), strict=True) if not good]
         if wanted:
-            # A warm start does not pay for importing an HTTP client.
+            # A warm start does not pay for importing jgo and an HTTP client: half a second.
+            from jgo.constants import MAVEN_CENTRAL_URL
+
             from backend.managed.download import download
 
-            download(wanted, directory, base_url, say)
+            download(wanted, directory, base_url or MAVEN_CENTRAL_URL, say)
             if not all(_good_ones(jars, directory)):
                 raise CannotRun(f"jars in {directory} change while they are being verified")
     return [directory / jar.file_name for jar in jars]

@@ -110,6 +110,10 @@ class ManagedNeo4j:
         deadline = time.monotonic() + patience
         try:
             while not self.ready():
+                if self.child is not None and self.child.exit_code() is not None:
+                    raise CannotRun(
+                        f"Neo4j {self.child.ending()} while starting; its log ends:\n{self.log_tail()}"
+                    )
                 if time.monotonic() > deadline:
                     raise CannotRun(
                         f"Neo4j does not answer after {patience:.0f} s; its log ends:\n{self.log_tail()}"
@@ -134,11 +138,7 @@ class ManagedNeo4j:
         write_marks(self._pid_file, [self.child.mark])
 
     def ready(self) -> bool:
-        """One look: is it up, and are we let in? CannotRun if its process has ended."""
-        if self.child is None:
-            return False
-        if self.child.exit_code() is not None:
-            raise CannotRun(f"Neo4j {self.child.ending()} while starting; its log ends:\n{self.log_tail()}")
+        """One look: is it up, and are we let in?"""
         # The driver takes a second to import; Neo4j boots meanwhile.
         from backend.managed.bolt import lets_in
 
