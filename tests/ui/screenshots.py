@@ -47,8 +47,17 @@ def ready(page: Page, name: str) -> None:
     page.wait_for_timeout(1500)
 
 
-def take(browser: Browser, url: str, name: str, theme: Theme, width: int, topic: str, path: Path) -> None:
-    """One picture of one page, of its whole height."""
+def take(
+    browser: Browser,
+    url: str,
+    name: str,
+    theme: Theme,
+    width: int,
+    topic: str,
+    path: Path,
+    shortened: bool = False,
+) -> None:
+    """One picture of one page, of its whole height; a shortened topic ends with its drawing."""
     with opened(browser, theme, width, 900) as page:
         page.goto(address(url, name, topic))
         ready(page, name)
@@ -56,7 +65,12 @@ def take(browser: Browser, url: str, name: str, theme: Theme, width: int, topic:
         tall = int(main.evaluate("element => element.scrollHeight"))
         page.set_viewport_size({"width": width, "height": max(700, tall)})
         page.wait_for_timeout(700)
-        page.screenshot(path=path)
+        bottom = float(max(700, tall))
+        if shortened and name == "topic":
+            box = page.locator(".st-key-drawing").bounding_box()
+            assert box is not None
+            bottom = box["y"] + box["height"] + 24
+        page.screenshot(path=path, clip={"x": 0, "y": 0, "width": width, "height": bottom})
 
 
 def main() -> None:
@@ -79,7 +93,7 @@ def main() -> None:
         else:
             for name, theme, width in README:
                 path = given.out / f"console-{name}-{theme}.png"
-                take(browser, given.url, name, theme, width, given.topic, path)
+                take(browser, given.url, name, theme, width, given.topic, path, shortened=True)
 
 
 if __name__ == "__main__":

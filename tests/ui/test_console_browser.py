@@ -124,7 +124,7 @@ def test_the_overview_shows_the_overlays_figures(stack: Stack, browser: Browser)
         assert {label: metric(page, label) for label in shown} == {
             label: f"{overlay[name]:,}" for label, name in shown.items()
         }
-        assert metric(page, "Average degree") == f"{overlay['average_degree']:.2f}"
+        assert metric(page, "Avg degree") == f"{overlay['average_degree']:.2f}"
         expect(page.get_by_test_id("stVegaLiteChart")).to_be_visible()
         expect(page.get_by_test_id("stDataFrame")).to_have_count(3)
 

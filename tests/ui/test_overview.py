@@ -42,7 +42,7 @@ def test_its_figures_are_the_overlays(app: AppTest, api: FakeApi) -> None:
         "Topics": "65",
         "Subscriptions": str(figures["subscriptions"]),
         "Links": str(figures["links"]),
-        "Average degree": f"{figures['average_degree']:.2f}",
+        "Avg degree": f"{figures['average_degree']:.2f}",
         "Max degree": str(figures["max_degree"]),
     }
 

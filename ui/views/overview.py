@@ -11,6 +11,8 @@ from ui.answers import Overlay, TopicRow
 from ui.wording import count, degree, number
 
 REFRESH_SECONDS = 3
+FIGURE_WIDTH = 126
+"""Seven of them fit a window of 1280 pixels, and every label is whole."""
 TOP = 9
 TOP_WEAK = 5
 MAX_BARS = 30
@@ -79,12 +81,12 @@ def figures(overlay: Overlay) -> None:
         ("Topics", number(overlay["topics"]), None),
         ("Subscriptions", number(overlay["subscriptions"]), "Pairs of a broker and a topic it subscribes to"),
         ("Links", number(overlay["links"]), "Links the brokers keep open; each counts once"),
-        ("Average degree", degree(overlay["average_degree"]), "Links of a broker, on average"),
+        ("Avg degree", degree(overlay["average_degree"]), "Links of a broker, on average"),
         ("Max degree", number(overlay["max_degree"]), "Links of the broker that has most"),
     )
     with st.container(horizontal=True, gap="small"):
         for label, value, help_text in shown:
-            st.metric(label, value, help=help_text, border=True, width=138, height="stretch")
+            st.metric(label, value, help=help_text, border=True, width=FIGURE_WIDTH, height="stretch")
 
 
 def bars(histogram: list[tuple[int, int]]) -> pd.DataFrame:

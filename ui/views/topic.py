@@ -11,6 +11,7 @@ from ui.palette import Theme
 from ui.wording import count, diameter, literal, number
 
 WATCH_SECONDS = 2
+FIGURE_WIDTH = 126
 _SELECTED = "_topic_selected"
 _FOLLOWED = "_topic_followed"
 ROW_HEIGHT = 28
@@ -100,7 +101,7 @@ def figures(topic: Topic) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         for label, value, help_text in shown:
-            st.metric(label, value, help=help_text, border=True, width=138, height="stretch")
+            st.metric(label, value, help=help_text, border=True, width=FIGURE_WIDTH, height="stretch")
 
 
 def drawing(name: str, graph: TopicGraph, theme: Theme) -> None:
