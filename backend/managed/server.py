@@ -137,12 +137,16 @@ class ManagedNeo4j:
         self.child = Child("Neo4j", self._command(), os.environ, self.directory / "logs" / "console.log")
         write_marks(self._pid_file, [self.child.mark])
 
+    def answers(self) -> bool:
+        """One look: does it take connections? It does so last of all, once its databases serve."""
+        return listens(self.bolt_port)
+
     def ready(self) -> bool:
         """One look: is it up, and are we let in?"""
         # The driver takes a second to import; Neo4j boots meanwhile.
         from backend.managed.bolt import lets_in
 
-        return listens(self.bolt_port) and lets_in(self.uri, self.user, self.password)
+        return self.answers() and lets_in(self.uri, self.user, self.password)
 
     def stop(self) -> None:
         """Stop it cleanly; it is gone when this returns. Stopping what does not run does nothing."""
