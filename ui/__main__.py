@@ -54,6 +54,7 @@ def flags(address: str, port: int) -> list[str]:
         "--server.headless=true",
         "--browser.gatherUsageStats=false",
         "--client.showErrorDetails=none",
+        "--runner.magicEnabled=false",
         "--global.developmentMode=false",
     ]
 

@@ -92,7 +92,7 @@ def no_brokers() -> None:
         "The overlay is empty. Import the subscriptions of your brokers, a `broker,topic` file with that header "
         "as `.csv`, `.csv.gz` or `.parquet`; this page shows them by itself.",
     )
-    st.code("topicweave import interests.csv", language="bash")
+    st.code("topicweave import interests.csv", language=None)
 
 
 def no_match(query: str) -> None:

@@ -11,8 +11,8 @@ from ui.answers import Overlay, TopicRow
 from ui.wording import count, degree, number
 
 REFRESH_SECONDS = 3
+# Seven of them fit a window of 1280 pixels, and every label is whole.
 FIGURE_WIDTH = 126
-"""Seven of them fit a window of 1280 pixels, and every label is whole."""
 TOP = 9
 TOP_WEAK = 5
 MAX_BARS = 30
