@@ -57,6 +57,7 @@ def topic_analysis(overlay: Overlay, topic: str, *, visits: int = VISITS) -> Top
     names: list[str] = graph.vs["name"]
     components = [[names[v] for v in members] for members in graph.connected_components()]
     components.sort(key=lambda members: (-len(members), members))
+    ends: list[tuple[int, int]] = graph.get_edgelist()
     blocks, articulation = graph.biconnected_components(return_articulation_points=True)
     apart = len(components) > 1
     diameter, sampled = (0, False) if apart else graph_diameter(*_rows(graph), visits)
@@ -66,7 +67,7 @@ def topic_analysis(overlay: Overlay, topic: str, *, visits: int = VISITS) -> Top
         components=components,
         blocks=len(blocks),
         articulation_brokers=sorted(names[v] for v in articulation),
-        bridges=sorted(_link(names, graph.es[e].tuple) for e in graph.bridges()),
+        bridges=sorted(_link(names, ends[e]) for e in graph.bridges()),
         diameter=None if apart else diameter,
         diameter_sampled=sampled,
         connectivity=0 if apart else _connectivity(graph, bool(articulation)),
