@@ -8,6 +8,9 @@ from algorithms import Interests
 
 Draw = st.DrawFn
 
+NOTHING_TO_LINK: list[dict[str, list[str]]] = [{}, {"a": []}, {"a": ["x"]}, {"a": ["x"], "b": ["y"], "c": []}]
+"""Interests whose every overlay has no links."""
+
 
 @st.composite
 def uniform_interests(draw: Draw, max_brokers: int = 9, max_topics: int = 7) -> Interests:

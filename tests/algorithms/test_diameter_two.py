@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from algorithms import Interests, build
+from algorithms import Interests, build, find_algorithm
 from algorithms.analysis import measure
+from algorithms.registry import silent
 from algorithms.workloads import generate
 from tests.algorithms import instances
-from tests.algorithms.strategies import any_interests
+from tests.algorithms.strategies import NOTHING_TO_LINK, any_interests
 from tests.algorithms.twins import diameter_two
 from tests.algorithms.twins.greedy import Topics
 from tests.algorithms.twins.steps import Pair, topics_by_broker
@@ -74,7 +75,7 @@ def test_lemma_6_cd_oda_i_and_ii_link_every_pair_of_centres(n: int) -> None:
 
 @pytest.mark.parametrize("name", TWINS)
 def test_nothing_to_link(name: str) -> None:
-    for nothing in ({}, {"a": []}, {"a": ["x"]}, {"a": ["x"], "b": ["y"], "c": []}):
+    for nothing in NOTHING_TO_LINK:
         assert build(name, Interests.from_mapping(nothing)).links.shape == (0, 2)
 
 
@@ -91,9 +92,6 @@ def test_one_broker_with_ten_thousand_topics(name: str) -> None:
 
 @pytest.mark.parametrize("name", TWINS)
 def test_links_are_distinct_and_in_the_order_they_were_taken(name: str) -> None:
-    from algorithms import find_algorithm
-    from algorithms.registry import silent
-
     interests = generate(brokers=60, topics=12, subscriptions=3, seed=3)
     links = find_algorithm(name).run(interests, seed=0, progress=silent)
     assert (links[:, 0] < links[:, 1]).all()

@@ -9,7 +9,7 @@ from algorithms import BadInput, Interests, build
 from algorithms.analysis import measure
 from algorithms.order import subscription_hashes
 from algorithms.workloads import generate
-from tests.algorithms.strategies import any_interests
+from tests.algorithms.strategies import NOTHING_TO_LINK, any_interests
 from tests.algorithms.twins import per_topic
 
 SHAPES = {"ringpt": per_topic.ring, "cyclept": per_topic.ring, "treept": per_topic.tree}
@@ -73,5 +73,5 @@ def test_an_unknown_order_is_refused() -> None:
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_nothing_to_link(name: str) -> None:
-    for nothing in ({}, {"a": []}, {"a": ["x"]}, {"a": ["x"], "b": ["y"], "c": []}):
+    for nothing in NOTHING_TO_LINK:
         assert build(name, Interests.from_mapping(nothing)).links.shape == (0, 2)

@@ -18,6 +18,7 @@ from algorithms import (
     find_algorithm,
 )
 from algorithms.workloads import generate
+from tests.algorithms.strategies import NOTHING_TO_LINK
 
 NAMES = [algorithm.name for algorithm in algorithms()]
 SMALL = Interests.from_mapping({"a": ["x", "y"], "b": ["y", "z"], "c": ["x", "z"], "d": []})
@@ -53,7 +54,7 @@ def test_every_algorithm_connects_every_topic_and_repeats_itself(name: str) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_algorithm_takes_empty_and_single_inputs(name: str) -> None:
-    for nothing in ({}, {"a": []}, {"a": ["x"]}, {"a": ["x"], "b": ["y"]}):
+    for nothing in NOTHING_TO_LINK:
         assert len(build(name, Interests.from_mapping(nothing)).links) == 0
     assert build(name, Interests.from_mapping({"a": ["x"], "b": ["x"]})).link_names() == [("a", "b")]
 

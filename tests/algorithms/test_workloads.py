@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from algorithms import BadInput, Interests, build
-from algorithms.workloads import SIZE_EXPONENT, generate, popularity
+from algorithms.workloads import SIZE_EXPONENT, Distribution, generate, popularity
 
 
 def rows(interests: Interests) -> tuple[object, ...]:
@@ -31,7 +31,8 @@ def test_fixed_sizes_are_exact(distribution: Any) -> None:
 
 def test_a_first_draw_follows_the_popularity() -> None:
     """With one subscription a broker, a topic's share of the brokers is its probability."""
-    for distribution, exponent in (("uniform", 2.0), ("zipf", 0.5), ("zipf", 2.0), ("exponential", 2.0)):
+    cases: list[tuple[Distribution, float]] = [("uniform", 2), ("zipf", 0.5), ("zipf", 2), ("exponential", 2)]
+    for distribution, exponent in cases:
         q = popularity(30, distribution, exponent)
         interests = generate(
             brokers=40_000, topics=30, subscriptions=1, distribution=distribution, exponent=exponent, seed=5
