@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from algorithms import analysis
+from algorithms.analysis.k_connectivity import topic_connectivity
 from algorithms.files import read_interests, read_links
 from backend.cli.forms import AS_JSON, FILE, figures_table, print_json
 
@@ -15,38 +18,57 @@ from backend.cli.forms import AS_JSON, FILE, figures_table, print_json
 @click.command("verify")
 @click.argument("interests", type=FILE)
 @click.argument("links", type=FILE)
+@click.option(
+    "--k", type=int, default=1, metavar="K", help="Must every topic survive K - 1 failures?  [default: 1]"
+)
 @AS_JSON
-def verify(interests: Path, links: Path, as_json: bool) -> int:
-    """Is this a topic-connected overlay? Names the topics that are not connected; exit code 1 then."""
+def verify(interests: Path, links: Path, k: int, as_json: bool) -> int:
+    """Is this a topic-connected overlay, or a k-connected one? Names the topics that are not; exit code 1 then."""
     overlay = read_links(links, read_interests(interests))
-    apart = overlay.topics_apart()
+    weak = overlay.topics_below(k)
+    topics = len(overlay.interests.topics)
+    wanted = "connected" if k == 1 else f"{k}-connected"
     if as_json:
-        print_json({"tco": not apart, "topics": len(overlay.interests.topics), "topics_apart": apart})
-    elif apart:
-        click.echo(f"no: {len(apart)} of {len(overlay.interests.topics):,} topics are apart")
-        for topic in apart:
-            click.echo(topic)
-    else:
-        click.echo(
-            f"yes: all {len(overlay.interests.topics):,} topics are connected by {len(overlay.links):,} links"
+        print_json(
+            {"tco": not weak, "k": k, "topics": topics, "topics_below": [asdict(topic) for topic in weak]}
         )
-    return 1 if apart else 0
+    elif weak:
+        click.echo(f"no: {len(weak):,} of {topics:,} topics are not {wanted}")
+        for topic in weak:
+            click.echo(str(topic))
+    else:
+        click.echo(f"yes: all {topics:,} topics are {wanted} by {len(overlay.links):,} links")
+    return 1 if weak else 0
 
 
 @click.command("measure")
 @click.argument("interests", type=FILE)
 @click.argument("links", type=FILE)
+@click.option(
+    "--max-k", type=int, default=4, metavar="K", help="Count connectivity up to this.  [default: 4]"
+)
 @AS_JSON
-def measure(interests: Path, links: Path, as_json: bool) -> None:
-    """Measure an overlay: degrees, topic diameters, components, articulation brokers."""
-    found = analysis.measure(read_links(links, read_interests(interests)))
+def measure(interests: Path, links: Path, max_k: int, as_json: bool) -> None:
+    """Measure an overlay: degrees, topic diameters and connectivity, components, articulation brokers."""
+    overlay = read_links(links, read_interests(interests))
+    connectivity = Counter(topic_connectivity(overlay, max_k).tolist())
+    found = analysis.measure(overlay)
     if as_json:
-        print_json(found.describe())
+        print_json(
+            {**found.describe(), "max_k": max_k, "topics_by_connectivity": dict(sorted(connectivity.items()))}
+        )
         return
     table = figures_table()
     for name, text in _figures(found).items():
         table.add_row(name, text)
+    table.add_row(
+        "connectivity", ", ".join(_of_connectivity(k, connectivity[k], max_k) for k in sorted(connectivity))
+    )
     Console().print(table)
+
+
+def _of_connectivity(k: int, topics: int, max_k: int) -> str:
+    return f"{'at least ' if k == max_k else ''}{k}: {topics:,} topics"
 
 
 def _figures(found: analysis.Measures) -> dict[str, str]:
@@ -65,7 +87,7 @@ def _figures(found: analysis.Measures) -> dict[str, str]:
         "interests": f"{found.brokers:,} brokers, {found.topics:,} topics, {found.subscriptions:,} subscriptions",
         "links": f"{found.links:,}",
         "degree": f"{found.average_degree:.2f} on average, {found.max_degree:,} at most"
-        f" (these interests force {found.forced_max_degree:,})",
+        f" ({found.forced_max_degree:,} in any overlay of these interests)",
         "topics": f"{apart}; topic components: {found.topic_components:,}, topic blocks: {found.topic_blocks:,}",
         "topic diameter": diameters,
         "one failure": f"articulation brokers: {found.articulation_brokers:,}, in {found.topics_with_articulation:,}"

@@ -34,13 +34,32 @@ def test_verify_names_the_topics_that_are_apart(tmp_path: Path, capsys: pytest.C
     links.write_text("broker_a,broker_b\n")
     code, out, _ = run(capsys, "verify", DEMO, links)
     assert code == 1
-    assert "/diagnostics" in out.splitlines()
+    assert any(line.startswith("/diagnostics: ") for line in out.splitlines())
     code, out, _ = run(capsys, "verify", DEMO, links, "--json")
     report = json.loads(out)
     assert code == 1
-    assert report["tco"] is False
-    assert report["topics"] == 303
-    assert len(report["topics_apart"]) == 107
+    assert (report["tco"], report["k"], report["topics"], len(report["topics_below"])) == (False, 1, 303, 107)
+
+
+def test_verify_names_the_brokers_that_cut_a_topic(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interests, links = tmp_path / "interests.csv", tmp_path / "links.csv"
+    interests.write_text("broker,topic\na,x\nb,x\nc,x\nd,x\n")
+    links.write_text("broker_a,broker_b\na,b\nb,c\nc,d\n")
+    assert run(capsys, "verify", interests, links)[0] == 0
+    code, out, _ = run(capsys, "verify", interests, links, "--k", 2)
+    assert code == 1
+    first, second = out.splitlines()
+    assert first == "no: 1 of 1 topics are not 2-connected"
+    assert second.startswith(("x: without b, a and ", "x: without c, "))
+    assert second.endswith(" are apart")
+    code, _, err = run(capsys, "verify", interests, links, "--k", 0)
+    assert code == 2
+    assert err.startswith("topicweave: k: must be")
+    code, _, err = run(capsys, "verify", interests, links, "--k", "two")
+    assert code == 2
+    assert "two" in err
 
 
 def test_build_reports_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,4 +188,5 @@ def test_measure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "measure", interests, links)
     assert code == 0
     assert "1 apart" in out
+    assert "0: 1 topics, 1: 1 topics" in out
     assert "articulation brokers: 1, in 1 of 2 topics" in out
