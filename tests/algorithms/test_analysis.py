@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import BadInput, Interests, Overlay, build
-from algorithms.analysis import forced_degrees, measure, topic_analysis, topic_layout
+from algorithms.analysis import forced_degrees, measure, measure_parts, topic_analysis, topic_layout
 from algorithms.analysis.cuts import topic_cuts
 from algorithms.analysis.diameters import APART, topic_diameters
 from algorithms.analysis.subgraphs import TopicSubgraphs
 from algorithms.workloads import generate
-from tests.algorithms.strategies import any_interests
+from tests.algorithms.strategies import any_interests, divided_interests
+from tests.algorithms.twins import merge
+from tests.algorithms.twins.steps import topics_by_broker
 
 checked = settings(max_examples=80, deadline=None)
 
@@ -103,6 +105,38 @@ def test_the_forced_degree_is_a_bound_on_every_overlay(interests: Interests) -> 
     forced = forced_degrees(interests)
     assert forced.tolist() == [sum(b in pair for pair in pairs) for b in interests.brokers]
     assert (build("2d-oda", interests).degrees() >= forced).all()
+
+
+@checked
+@given(divided_interests())
+def test_parts_are_counted_link_by_link(divided: tuple[Interests, list[int]]) -> None:
+    """dc section VII, with the star sets of the twin."""
+    interests, parts = divided
+    topics = topics_by_broker(interests)
+    lists = [[v for v in range(len(parts)) if parts[v] == part] for part in sorted(set(parts))]
+    stars = [
+        merge.star_set(topics, *both) for both in zip(lists, merge.topics_out(topics, lists), strict=True)
+    ]
+    everyone = {v for chosen in stars for v in chosen}
+    inner, outer = merge.divide_and_conquer(topics, lists)
+    overlay = Overlay.from_links(interests, np.array(inner + outer, np.int32))
+    found = measure_parts(overlay, np.array(parts), np.array([v in everyone for v in range(len(parts))]))
+    assert (found.parts, found.inner_links, found.outer_links) == (len(lists), len(inner), len(outer))
+    assert found.star_set_max == max(map(len, stars))
+    assert found.star_set_mean == pytest.approx(len(everyone) / len(lists))
+    knows = [
+        len(part) - 1 + (len(everyone) - len(chosen) if v in everyone else 0)
+        for part, chosen in zip(lists, stars, strict=True)
+        for v in part
+    ]
+    assert found.pn_ratio == pytest.approx(max(knows) / len(parts))
+    assert measure_parts(overlay, np.array(parts)).pn_ratio == pytest.approx((len(parts) - 1) / len(parts))
+
+
+def test_parts_need_an_entry_a_broker() -> None:
+    overlay = Overlay.from_names(Interests.from_mapping({"a": ["x"]}), [])
+    with pytest.raises(BadInput, match="part_of_broker: must have one entry for each of 1 brokers"):
+        measure_parts(overlay, np.array([0, 1]))
 
 
 def test_an_overlay_of_nothing_measures_as_nothing() -> None:
