@@ -116,5 +116,7 @@ def _sentence(text: str) -> str:
     text = text.strip()
     if not text:
         return ""
-    text = text[0].upper() + text[1:]
+    if not text.split()[0].endswith(":"):
+        # A detail that begins with a field keeps its name as it is.
+        text = text[0].upper() + text[1:]
     return text + (" " if text.endswith((".", "!", "?")) else ". ")

@@ -26,7 +26,7 @@ from tests.ui.processes import free_port, started
 from ui.palette import PALETTES
 from ui.topic_graph import spread
 
-pytestmark = [pytest.mark.browser, pytest.mark.neo4j, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.browser, pytest.mark.neo4j]
 
 TOPIC = "/localization/kinematic_state"
 KEY = "a-key-of-the-browser-test"
