@@ -23,7 +23,7 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@test -x $(BIN)/python || { echo "Making the virtual environment $(VENV) with $(PYTHON)"; $(PYTHON) -m venv $(VENV); }
 	@test -x "$(UV)" || { echo "Fetching uv into $(VENV)"; $(BIN)/pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements.lock)"; }
 	@echo "Installing the packages of requirements.lock into $(VENV) (about 1.6 GB the first time)"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip sync --require-hashes requirements.lock
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip sync --require-hashes --compile-bytecode requirements.lock
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -2,7 +2,7 @@
 
 What it is told comes from the environment: ``TOPICWEAVE_CONSOLE_PORT``, ``TOPICWEAVE_API_URL``,
 ``TOPICWEAVE_API_KEY_FILE`` and, for a container whose port is published by others,
-``TOPICWEAVE_CONSOLE_ADDRESS``.
+``TOPICWEAVE_CONSOLE_HOST``.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def flags(address: str, port: int) -> list[str]:
 
 def main() -> int:
     """Check the port, import what is slow, hand over to Streamlit."""
-    address = os.environ.get("TOPICWEAVE_CONSOLE_ADDRESS", DEFAULT_ADDRESS)
+    address = os.environ.get("TOPICWEAVE_CONSOLE_HOST", DEFAULT_ADDRESS)
     try:
         port = read_port()
         refuse_taken(address, port)

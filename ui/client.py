@@ -11,13 +11,13 @@ import os
 from typing import Any, cast
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import streamlit as st
 
 from ui.answers import Overlay, Topic, TopicGraph, TopicPage
 
 DEFAULT_API_URL = "http://127.0.0.1:8080"
-TIMEOUT = httpx.Timeout(5.0, connect=1.0)
+TIMEOUT = httpx2.Timeout(5.0, connect=1.0)
 FRESH_SECONDS = 2
 
 
@@ -44,17 +44,17 @@ def api_url() -> str:
     return os.environ.get("TOPICWEAVE_API_URL", DEFAULT_API_URL).rstrip("/")
 
 
-def _close(client: httpx.Client) -> None:
+def _close(client: httpx2.Client) -> None:
     client.close()
 
 
 @st.cache_resource(show_spinner=False, on_release=_close)
-def _connection(base_url: str) -> httpx.Client:
+def _connection(base_url: str) -> httpx2.Client:
     """One pool of connections for the whole process; proxies of the machine are not for this call."""
-    return httpx.Client(base_url=base_url, timeout=TIMEOUT, trust_env=False)
+    return httpx2.Client(base_url=base_url, timeout=TIMEOUT, trust_env=False)
 
 
-def _problem(response: httpx.Response) -> ApiError:
+def _problem(response: httpx2.Response) -> ApiError:
     """An answer that is not a 2xx, in words: the problem's own where it has them."""
     try:
         body = response.json()
@@ -70,11 +70,11 @@ def _get(path: str, key: str, **params: str | int) -> Any:
     base_url = api_url()
     try:
         response = _connection(base_url).get(path, params=params, headers={"X-API-Key": key})
-    except httpx.TimeoutException:
+    except httpx2.TimeoutException:
         raise ApiError(
             "The API is slow", f"{base_url} gave no answer within {TIMEOUT.read:g} seconds."
         ) from None
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         raise ApiError("The API does not answer", f"{base_url}: {error}.") from None
     if not response.is_success:
         raise _problem(response)

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-import httpx
+import httpx2
 
 from backend.errors import CannotRun
 from backend.managed.jars import Jar, Say, sha256_of
 
 AT_A_TIME = 16
 _TRIES = 3
-_TIMEOUT = httpx.Timeout(30, connect=10)
+_TIMEOUT = httpx2.Timeout(30, connect=10)
 
 
 class Progress:
@@ -51,11 +51,11 @@ def download(jars: Sequence[Jar], directory: Path, base_url: str, say: Say) -> N
     stop = Event()
     progress = Progress(len(jars))
     # The machine's own trust store, not one shipped with a library: companies add their own authority there.
-    client = httpx.Client(
+    client = httpx2.Client(
         verify=ssl.create_default_context(),
         timeout=_TIMEOUT,
         follow_redirects=True,
-        limits=httpx.Limits(max_connections=AT_A_TIME, max_keepalive_connections=AT_A_TIME),
+        limits=httpx2.Limits(max_connections=AT_A_TIME, max_keepalive_connections=AT_A_TIME),
     )
     with client, ThreadPoolExecutor(AT_A_TIME) as threads, _shown(progress, say):
         tasks = [threads.submit(_fetch, client, jar, directory, base_url, progress, stop) for jar in jars]
@@ -71,7 +71,7 @@ def download(jars: Sequence[Jar], directory: Path, base_url: str, say: Say) -> N
 
 
 def _fetch(
-    client: httpx.Client, jar: Jar, directory: Path, base_url: str, progress: Progress, stop: Event
+    client: httpx2.Client, jar: Jar, directory: Path, base_url: str, progress: Progress, stop: Event
 ) -> None:
     url = f"{base_url.rstrip('/')}/{jar.repository_path}"
     target = directory / jar.file_name
@@ -79,7 +79,7 @@ def _fetch(
     for last in (False, True):
         try:
             _receive(client, url, part, progress, stop)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise CannotRun(
                 f"cannot fetch {jar.file_name} from {url} ({_reason(error)}). "
                 f"Without a network, bring {jar.coordinate} by other means and put it at {target}; "
@@ -100,27 +100,27 @@ def _fetch(
             )
 
 
-def _receive(client: httpx.Client, url: str, part: Path, progress: Progress, stop: Event) -> None:
+def _receive(client: httpx2.Client, url: str, part: Path, progress: Progress, stop: Event) -> None:
     """Bring ``part`` to its full length, going on where it ends; a cut connection is taken up again."""
     for attempt in range(1, _TRIES + 1):
         try:
             _receive_once(client, url, part, progress, stop)
             return
-        except httpx.HTTPError as error:
-            gone = isinstance(error, httpx.HTTPStatusError) and error.response.status_code < 500
+        except httpx2.HTTPError as error:
+            gone = isinstance(error, httpx2.HTTPStatusError) and error.response.status_code < 500
             if gone or attempt == _TRIES or stop.is_set():
                 raise
             time.sleep(0.2 * attempt)
 
 
-def _receive_once(client: httpx.Client, url: str, part: Path, progress: Progress, stop: Event) -> None:
+def _receive_once(client: httpx2.Client, url: str, part: Path, progress: Progress, stop: Event) -> None:
     have = part.stat().st_size if part.exists() else 0
     with client.stream("GET", url, headers={"Range": f"bytes={have}-"} if have else {}) as response:
-        if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+        if response.status_code == httpx2.codes.RANGE_NOT_SATISFIABLE:
             # Nothing is left to ask for: whole already, or longer than the real one. The checksum tells.
             return
         response.raise_for_status()
-        resumed = response.status_code == httpx.codes.PARTIAL_CONTENT
+        resumed = response.status_code == httpx2.codes.PARTIAL_CONTENT
         with part.open("ab" if resumed else "wb") as file:
             for block in response.iter_bytes():
                 if stop.is_set():
@@ -134,7 +134,7 @@ def _count(jars: int) -> str:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, httpx.HTTPStatusError):
+    if isinstance(error, httpx2.HTTPStatusError):
         return f"HTTP status {error.response.status_code}"
     return str(error) or type(error).__name__
 

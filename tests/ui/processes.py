@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,9 +69,9 @@ def _wait(process: subprocess.Popen[bytes], module: str, log: Path, ready: str, 
         if process.poll() is not None:
             raise NotUp(f"python -m {module} ended with {process.returncode}:\n{tail(log)}")
         try:
-            if httpx.get(ready, timeout=1, trust_env=False).status_code == 200:
+            if httpx2.get(ready, timeout=1, trust_env=False).status_code == 200:
                 return
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             pass
         time.sleep(0.1)
     raise NotUp(f"{ready} did not answer 200 within {seconds:g} s:\n{tail(log)}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import pytest
 from neo4j import GraphDatabase
 from playwright.sync_api import Browser, Page, expect
@@ -40,7 +40,7 @@ class Stack:
     console: str
 
     def get(self, path: str) -> Any:
-        answer = httpx.get(self.api + path, headers={"X-API-Key": KEY}, trust_env=False)
+        answer = httpx2.get(self.api + path, headers={"X-API-Key": KEY}, trust_env=False)
         assert answer.status_code == 200, answer.text
         return answer.json()
 

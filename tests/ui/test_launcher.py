@@ -9,7 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.ui.processes import ROOT, environment, free_port, started, tail
@@ -26,7 +26,7 @@ def test_it_serves_from_any_directory_and_ends_on_sigterm(tmp_path: Path) -> Non
         "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "true",
     }
     with started("ui", log, ready, settings, cwd=tmp_path) as process:
-        page = httpx.get(f"http://127.0.0.1:{port}/", trust_env=False)
+        page = httpx2.get(f"http://127.0.0.1:{port}/", trust_env=False)
         assert page.status_code == 200
         with pytest.raises(OSError):
             # Another address of this machine: bound to all interfaces, it would answer here as well.
