@@ -40,7 +40,15 @@ _BATCH = 2_048
     paper=_PAPER,
 )
 def by_neighbours(interests: Interests, *, seed: int, progress: Progress) -> Ints:
-    """CD-ODA; O(subscriptions x brokers / 64) time at most, 8 bytes a subscription."""
+    """CD-ODA; O(subscriptions x brokers / 64) time at most, 8 bytes a subscription.
+
+    Links are in the order of their centres. Empty interests and topics of one subscriber give none.
+
+    >>> from algorithms import build
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+    >>> build("cd-oda", interests).link_names()
+    [('a', 'b'), ('b', 'c')]
+    """
     return _linked_centres(interests, count_neighbours(interests, progress).astype(np.float64), progress)
 
 

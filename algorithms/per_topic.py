@@ -45,6 +45,11 @@ def ring_per_topic(interests: Interests, *, seed: int, progress: Progress, order
     """A ring through the subscribers of each topic; O(subscriptions log subscriptions) time.
 
     A topic of two subscribers gets one link, a topic of one none; empty interests give no links.
+
+    >>> from algorithms import build
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x"], "d": ["x", "y"]})
+    >>> build("ringpt", interests).link_names()
+    [('a', 'b'), ('a', 'd'), ('b', 'c'), ('b', 'd'), ('c', 'd')]
     """
     progress(0.0, "ordering subscribers")
     members, starts, sizes = _ordered(interests, order, seed)
@@ -80,7 +85,12 @@ def cycle_per_topic(interests: Interests, *, seed: int, progress: Progress, orde
     parameters=(_order("id"),),
 )
 def tree_per_topic(interests: Interests, *, seed: int, progress: Progress, order: str = "id") -> Ints:
-    """A binary tree over the subscribers of each topic: the i-th in order hangs below the (i-1)//2-th."""
+    """A binary tree over the subscribers of each topic: the i-th in order hangs below the (i-1)//2-th.
+
+    >>> from algorithms import build
+    >>> build("treept", Interests.from_mapping({name: ["x"] for name in "abcde"})).link_names()
+    [('a', 'b'), ('a', 'c'), ('b', 'd'), ('b', 'e')]
+    """
     progress(0.0, "ordering subscribers")
     members, starts, sizes = _ordered(interests, order, seed)
     progress(0.5, "growing trees")

@@ -38,6 +38,11 @@ def densest_stars(interests: Interests, *, seed: int, progress: Progress) -> Int
 
     O(sum over brokers of subscriptions squared + common topics of all links) time at most; memory linear in
     subscriptions and links.
+
+    >>> from algorithms import build
+    >>> interests = Interests.from_mapping({"a": ["x", "y", "z"], "b": ["x", "y"], "c": ["y", "z"]})
+    >>> build("2d-oda", interests).link_names()
+    [('a', 'b'), ('a', 'c')]
     """
     sizes = interests.topic_sizes()
     left = sizes > 1
