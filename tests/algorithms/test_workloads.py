@@ -141,6 +141,32 @@ def test_cyclept_costs_what_the_paper_says() -> None:
     assert sum(degrees) / 3 == pytest.approx(177.23, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("workload", "links"),
+    [
+        ({"topics": 100, "subscriptions": 20}, 2_630),
+        ({"topics": 100, "subscriptions": 20, "sizes": "independent"}, 2_550),
+        ({"topics": 200, "subscriptions": 30}, 3_664),
+        ({"topics": 200, "subscriptions": 30, "distribution": "zipf", "exponent": 0.5}, 3_719),
+        ({"topics": 200, "subscriptions": 30, "distribution": "zipf"}, 3_316),
+        ({"topics": 200, "subscriptions": 30, "distribution": "exponential"}, 3_018),
+    ],
+    ids=["uniform", "independent", "uniform-200", "zipf-0.5", "zipf-2", "exponential"],
+)
+def test_gm_takes_the_links_it_takes_elsewhere(workload: dict[str, Any], links: int) -> None:
+    """Other implementations of GM, on their own workloads of these shapes, take this many links at 1,000 brokers."""
+    taken = [len(build("gm", generate(brokers=1_000, seed=seed, **workload)).links) for seed in range(2)]
+    assert sum(taken) / 2 == pytest.approx(links, rel=0.02)
+
+
+def test_rings_cost_three_times_gm() -> None:
+    """gm Fig 4: RingPT by id has roughly three times the degree of GM, Zipf 0.5, s=10."""
+    interests = generate(
+        brokers=2_000, topics=100, subscriptions=10, distribution="zipf", exponent=0.5, seed=1
+    )
+    assert 2.5 <= len(build("ringpt", interests).links) / len(build("gm", interests).links) <= 3.7
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"brokers": 0}, "brokers: must be at least 1"),
     ({"brokers": 2.5}, "brokers: must be a whole number"),
