@@ -52,7 +52,7 @@ class Manager:
 
     async def _load(self) -> None:
         try:
-            await self.database.wait_until_up(SECONDS_FOR_NEO4J)
+            await asyncio.gather(self.database.wait_until_up(SECONDS_FOR_NEO4J), asyncio.to_thread(_warm_kernels))
             await self.database.check_server()
             self._stage = "applying the schema"
             await self.database.apply_schema()
@@ -80,3 +80,10 @@ class Manager:
         log.error("%s: %s", self._stage, reason)
         self.failed = True
         self._on_failure()
+
+
+def _warm_kernels() -> None:
+    """Have the kernels compiled, or loaded from their cache, while Neo4j boots: the first start needs seconds for it."""
+    tiny = build(Policy().algorithm, Interests.from_mapping({"a": ["x", "y"], "b": ["x", "y"], "c": ["y"]}))
+    Mirror(StoredOverlay(0, Policy(), tiny)).topic("y")
+    tiny.topics_apart()
