@@ -17,8 +17,8 @@ from algorithms.overlay import Overlay
 
 Points = NDArray[np.float64]
 
-_CAREFUL = 700
-"""Up to this many brokers stress is minimised pair by pair (Kamada-Kawai); beyond, forces do (Fruchterman-Reingold)."""
+_CAREFUL = 1_500
+"""Up to this many brokers stress is minimised pair by pair (Kamada-Kawai); beyond, brokers stand in circles."""
 
 _igraph_random = threading.Lock()
 """igraph has one source of random numbers for the whole process."""
@@ -47,13 +47,7 @@ def _component_points(graph: igraph.Graph, seed: int) -> Points:
     size = graph.vcount()
     if size == 1:
         return np.zeros((1, 2))
-    with _igraph_random:
-        igraph.set_random_number_generator(random.Random(seed))  # noqa: S311 - a picture, not a secret
-        try:
-            layout = graph.layout_kamada_kawai() if size <= _CAREFUL else _forces(graph)
-        finally:
-            igraph.set_random_number_generator(random)
-    points = np.array(layout.coords)
+    points = _stress(graph, seed) if size <= _CAREFUL else _circles(graph)
     points -= points.mean(axis=0)
     points = points @ np.linalg.svd(points, full_matrices=False)[2].T
     # The axes of a singular value decomposition have no sign of their own: the first broker is on the left and below.
@@ -64,10 +58,39 @@ def _component_points(graph: igraph.Graph, seed: int) -> Points:
     return scaled
 
 
-def _forces(graph: igraph.Graph) -> igraph.Layout:
-    if graph.vcount() <= 2_000:
-        return graph.layout_fruchterman_reingold(niter=600, grid=False)
-    return graph.layout_drl()
+def _stress(graph: igraph.Graph, seed: int) -> Points:
+    """Distances on paper like distances in the graph; each step moves the broker that is furthest from peace."""
+    size = graph.vcount()
+    with _igraph_random:
+        igraph.set_random_number_generator(random.Random(seed))  # noqa: S311 - a picture, not a secret
+        try:
+            layout = graph.layout_kamada_kawai(maxiter=(50 if size <= 300 else 10) * size)
+        finally:
+            igraph.set_random_number_generator(random)
+    return np.array(layout.coords)
+
+
+def _circles(graph: igraph.Graph) -> Points:
+    """Circles around the broker with most links, one a step of distance; subtrees share the turn by their size.
+
+    Linear in the links, where the pretty layouts are quadratic: a topic this large shows its shape, not its brokers.
+    """
+    degrees = graph.degree()
+    order, _, parent = graph.bfs(degrees.index(max(degrees)))
+    weight = np.ones(graph.vcount())
+    for v in order[:0:-1]:
+        weight[parent[v]] += weight[v]
+    start, turn, depth = np.zeros(len(weight)), np.zeros(len(weight)), np.zeros(len(weight))
+    turn[order[0]] = 2 * np.pi
+    used = np.zeros(len(weight))
+    for v in order[1:]:
+        above = parent[v]
+        turn[v] = turn[above] * weight[v] / (weight[above] - 1)
+        start[v] = start[above] + used[above]
+        used[above] += turn[v]
+        depth[v] = depth[above] + 1
+    angle = start + turn / 2
+    return np.stack([depth * np.cos(angle), depth * np.sin(angle)], axis=1)
 
 
 def _packed(components: list[Points]) -> list[Points]:

@@ -186,7 +186,7 @@ def test_a_diameter_without_the_time_for_it_is_sampled_and_says_so() -> None:
     assert measure(overlay, visits=1).topic_diameters_sampled == 1
 
 
-@pytest.mark.parametrize("size", [2, 3, 40, 300])
+@pytest.mark.parametrize("size", [2, 3, 40, 300, 4_000])
 def test_a_layout_fits_the_page_and_keeps_brokers_apart(size: int) -> None:
     interests = generate(brokers=size, topics=6, subscriptions=3, seed=size)
     overlay = build("treept", interests, order="random")
