@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -73,7 +74,7 @@ class Interests:
         """Interests from rows of dense ids into ``brokers`` and ``topics``, both strictly ascending."""
         for field, ids in (("broker", brokers), ("topic", topics)):
             check_ids(ids, field)
-            for before, after in zip(ids, ids[1:], strict=False):
+            for before, after in pairwise(ids):
                 if before >= after:
                     raise BadInput(field, after, f"ids must ascend, but this one follows {before!r}")
         width = max(len(topics), 1)

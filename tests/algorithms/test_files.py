@@ -101,8 +101,8 @@ def test_a_file_that_is_no_file_of_its_kind(tmp_path: Path) -> None:
         read_interests(tmp_path / "interests.txt")
     with pytest.raises(BadFile, match="there is no such file"):
         read_interests(tmp_path / "missing.csv")
+    (tmp_path / "folder.csv").mkdir()
     with pytest.raises(BadFile, match="this is a directory"):
-        (tmp_path / "folder.csv").mkdir()
         read_interests(tmp_path / "folder.csv")
 
 
