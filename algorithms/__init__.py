@@ -8,11 +8,22 @@
 """
 
 from algorithms import cd_oda as _cd_oda
+from algorithms import degree_cover as _degree_cover
+from algorithms import divide_conquer as _divide_conquer
 from algorithms import gm as _gm
+from algorithms import gm2 as _gm2
 from algorithms import hararypt as _hararypt
+from algorithms import low_oda as _low_oda
 from algorithms import per_topic as _per_topic
 from algorithms import two_d_oda as _two_d_oda
-from algorithms.errors import AlgorithmsError, BadFile, BadInput, Cancelled, UnknownAlgorithm, UnknownParameter
+from algorithms.errors import (
+    AlgorithmsError,
+    BadFile,
+    BadInput,
+    Cancelled,
+    UnknownAlgorithm,
+    UnknownParameter,
+)
 from algorithms.interests import Interests
 from algorithms.overlay import Overlay
 from algorithms.registry import Algorithm, Parameter, Progress, algorithms, build, find_algorithm
@@ -34,4 +45,4 @@ __all__ = [
     "find_algorithm",
 ]
 
-del _cd_oda, _gm, _hararypt, _per_topic, _two_d_oda
+del _cd_oda, _degree_cover, _divide_conquer, _gm, _gm2, _hararypt, _low_oda, _per_topic, _two_d_oda

@@ -5,6 +5,18 @@ low degree) and candidates (all pairs; across groups, by seeding each group as c
 interests of those alone; all but the barred pairs). Links come back in the order they were accepted.
 """
 
-from algorithms.engine.loop import Accepted, Limits, Ties, connect_largest, part_of
+from algorithms.engine.largest import connect_largest
+from algorithms.engine.lowdegree import UNBOUNDED, connect_low_degree
+from algorithms.engine.run import Accepted, Limits, Rows, part_of
+from algorithms.engine.trees import Ties
 
-__all__ = ["Accepted", "Limits", "Ties", "connect_largest", "part_of"]
+__all__ = [
+    "UNBOUNDED",
+    "Accepted",
+    "Limits",
+    "Rows",
+    "Ties",
+    "connect_largest",
+    "connect_low_degree",
+    "part_of",
+]

@@ -17,30 +17,124 @@ from dataclasses import dataclass
 import numpy as np
 
 from algorithms.engine.components import Mask, by_topic
+from algorithms.engine.entries import queue_levels
+from algorithms.engine.run import Run
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 
+LEVEL, FILLED, ROW, REACH, CEILING, HIGHEST = 0, 1, 2, 3, 4, 5
+"""Places in the ``gauge`` of a pass: K, entries in use, next row, rows with at least K unfinished topics, a bound on
+every contribution, known from the pass before, and the highest contribution met so far."""
+
 
 @dataclass
-class Lists:
-    """Where each subscription of a row finds the rows after it that are apart in that topic.
+class Band:
+    """Entries (pairs of rows) of contribution ``lowest`` and above, queued by level."""
 
-    List 2t holds all subscribers of topic t, list 2t + 1 those outside its giant component. A subscription walks
-    ``members[walk_from[i]:list_end[walk_list[i]]]`` and skips members with its own label.
-    """
+    lowest: int
+    highest: int
+    filled: int
+    first: Ints
+    second: Ints
+    following: Ints
+    head: Ints
+    tail: Ints
 
-    list_start: Longs
-    member: Ints
-    member_label: Ints
-    walk_list: Ints
-    walk_from: Longs
+
+class Pass:
+    """One counting pass over the rows: hands out the best pairs that fit, as one band or, where a level alone does not
+    fit, as several of that level."""
+
+    def __init__(self, run: Run, ceiling: int, *, width: float = 1.0, included: Mask | None = None) -> None:
+        c = run.components
+        rows = len(c.broker)
+        run.passes += 1
+        self.run = run
+        self.width = width
+        self.list_start, self.member, self.member_label, self.walk_list, self.walk_from = make_lists(
+            c.row_start,
+            c.row_topic,
+            c.label,
+            c.size,
+            len(c.apart),
+            np.ones(rows, np.bool_) if included is None else included,
+        )
+        entries = run.limits.band_entries(count_visits(self.list_start, self.walk_list, self.walk_from))
+        self.most_entries = max(run.limits.most_entries, rows)
+        self.first, self.second, self.value = np.empty((3, max(entries, rows)), np.int32)
+        most = int(c.row_start[1] - c.row_start[0])
+        self.levels = np.zeros(most + 2, np.int64)
+        self.gauge = np.array([2, 0, 0, rows, ceiling, 0], np.int64)
+        self.list_end = self.list_start[1:].copy()
+        self.count = np.zeros(rows, np.int16 if most < 1 << 14 else np.int32)
+        self.reached = np.empty(rows, np.int32)
+        cut_lists(self.gauge, c.row_start, self.list_start, self.list_end, self.member)
+
+    @property
+    def level(self) -> int:
+        """K: every pair of that contribution and above has been handed out, once the pass is complete."""
+        return int(self.gauge[LEVEL])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row was counted."""
+        return bool(self.gauge[ROW] >= self.gauge[REACH])
+
+    def next_band(self) -> Band:
+        """Count on, to the end or until the entries are full of pairs at the ceiling."""
+        run, c = self.run, self.run.components
+        self.gauge[FILLED] = 0
+        self.levels[:] = 0
+        while not self.complete:
+            room = len(self.first) < self.most_entries
+            full = count_pairs(
+                self.gauge,
+                run.limits.visits,
+                room,
+                self.width,
+                c.row_start,
+                self.list_start,
+                self.list_end,
+                self.member,
+                self.member_label,
+                c.label,
+                self.walk_list,
+                self.walk_from,
+                run.barred_start,
+                run.barred,
+                self.count,
+                self.reached,
+                self.first,
+                self.second,
+                self.value,
+                self.levels,
+            )
+            if full and not room:
+                break
+            if full:
+                entries = min(2 * len(self.first), self.most_entries)
+                self.first, self.second, self.value = (
+                    np.resize(array, entries) for array in (self.first, self.second, self.value)
+                )
+            run.done("counting pairs")
+        head, tail = np.full((2, len(self.levels)), -1, np.int32)
+        filled = int(self.gauge[FILLED])
+        queue_levels(0, filled, self.value, head, tail)
+        highest = int(np.flatnonzero(self.levels).max(initial=0))
+        lowest = int(self.gauge[LEVEL])
+        return Band(lowest, highest, filled, self.first, self.second, self.value, head, tail)
 
 
 @kernel
 def make_lists(
     row_start: Longs, row_topic: Ints, label: Ints, size: Ints, topics: int, included: Mask
 ) -> tuple[Longs, Ints, Ints, Ints, Longs]:
-    """The lists over the included rows; a row that is not included has no walk."""
+    """Where each subscription of a row finds the rows after it that are apart in that topic.
+
+    List 2t holds the included subscribers of topic t, list 2t + 1 those outside its giant component. Subscription i
+    walks ``member[walk_from[i]:list_end[walk_list[i]]]`` and skips members with its own label; a row that is not
+    included has no walk. Returns where the lists start, the members, their labels, and each walk's list and start.
+    """
     start, row_of, subscription = by_topic(row_start, row_topic, topics)
     list_start = np.zeros(2 * topics + 1, np.int64)
     giant = np.full(topics, -1, np.int32)
@@ -96,16 +190,12 @@ def count_visits(list_start: Longs, walk_list: Ints, walk_from: Longs) -> int:
     return visits
 
 
-LEVEL, FILLED, ROW, REACH, CEILING = 0, 1, 2, 3, 4
-"""Places in the ``gauge`` of a pass: K, entries in use, next row, rows with at least K unfinished topics, and a bound
-on every contribution, known from the pass before."""
-
-
 @kernel
 def count_pairs(
     gauge: Longs,
     budget: int,
     may_grow: bool,
+    width: float,
     row_start: Longs,
     list_start: Longs,
     list_end: Longs,
@@ -129,8 +219,9 @@ def count_pairs(
     that row r may not be paired with; ``count`` and ``reached`` are scratch, one place a row, ``count`` all 0;
     ``levels[c]`` is the number of entries of contribution c.
 
-    True when the entries are full and no level should go: they are all of one level, and the caller may give more
-    room, or that level is the ceiling, so that any of them may be worked off before the rest are counted.
+    True when the entries are full and no level should go: the band would become narrower than highest / ``width``,
+    and the caller may give more room; or there is none, but all entries are at the ceiling, so that any of them may be
+    worked off before the rest are counted.
     """
     rows = len(row_start) - 1
     barrier = -(1 << 14) if count.itemsize == 2 else -(1 << 30)
@@ -161,7 +252,7 @@ def count_pairs(
             if c < gauge[LEVEL]:
                 continue
             while gauge[FILLED] == capacity:
-                if levels[gauge[LEVEL]] == capacity and (may_grow or gauge[LEVEL] >= gauge[CEILING]):
+                if gauge[LEVEL] * width >= gauge[HIGHEST] and (may_grow or gauge[LEVEL] >= gauge[CEILING]):
                     full = True
                     break
                 raise_level(gauge, row_start, list_start, list_end, member, first, second, value, levels)
@@ -173,6 +264,7 @@ def count_pairs(
                 second[at] = w
                 value[at] = c
                 levels[c] += 1
+                gauge[HIGHEST] = max(gauge[HIGHEST], c)
                 gauge[FILLED] = at + 1
         if 16 * visits > rows - r:
             count[r + 1 : rows] = 0

@@ -248,17 +248,23 @@ def join_components(i: int, j: int, label: Ints, ring: Ints, size: Ints) -> None
 
 @kernel
 def add_link(
-    v: int, w: int, row_start: Longs, row_topic: Ints, label: Ints, ring: Ints, size: Ints, apart: Ints
-) -> int:
-    """Join the components of both rows in every topic they share; how many joins that were."""
-    if row_start[v + 1] - row_start[v] < row_start[w + 1] - row_start[w]:
-        v, w = w, v
-    joined = 0
+    v: int,
+    w: int,
+    marked: bool,
+    row_start: Longs,
+    row_topic: Ints,
+    label: Ints,
+    ring: Ints,
+    size: Ints,
+    apart: Ints,
+    mark: Ints,
+) -> None:
+    """Join the components of rows v and w in every topic they share; ``marked``: v is, and its mark stays true."""
     low = row_start[v]
     high = row_start[v + 1]
-    step = (high - low) > 12 * (row_start[w + 1] - row_start[w])
+    leap = (high - low) > 12 * (row_start[w + 1] - row_start[w])
     for i in range(row_start[w], row_start[w + 1]):
-        if step:
+        if leap:
             low = find_topic(row_topic[i], low, high, row_topic)
         else:
             while low < high and row_topic[low] < row_topic[i]:
@@ -268,8 +274,8 @@ def add_link(
         if row_topic[low] == row_topic[i] and label[low] != label[i]:
             join_components(low, i, label, ring, size)
             apart[row_topic[i]] -= 1
-            joined += 1
-    return joined
+            if marked:
+                mark[row_topic[i]] = label[low]
 
 
 Mask = NDArray[np.bool_]

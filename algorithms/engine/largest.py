@@ -8,102 +8,125 @@ only grows, so a key is a lower bound), a random number, or nothing.
 
 from __future__ import annotations
 
-from algorithms.engine.components import (
-    add_link,
-    clear_mark,
-    marked_contribution,
-    searched_contribution,
-    set_mark,
-)
-from algorithms.interests import Ints, Longs
-from algorithms.jit import kernel
+import numpy as np
 
-TIES_DEGREE, TIES_ROW, TIES_RANDOM = 0, 1, 2
+from algorithms.engine.band import Band, Pass
+from algorithms.engine.entries import (
+    ACCEPTED,
+    KEY,
+    MARKED,
+    SPENT,
+    TOP,
+    accept,
+    append,
+    mix,
+    queue_levels,
+    weigh,
+)
+from algorithms.engine.run import Accepted, Limits, Rows, Run
+from algorithms.engine.trees import TIES_DEGREE, TIES_RANDOM, TIES_ROW, Ties, finish, ties_code
+from algorithms.interests import Interests, Ints, Longs
+from algorithms.jit import kernel
+from algorithms.registry import Progress, silent
+
+__all__ = [
+    "ACCEPTED",
+    "KEY",
+    "MARKED",
+    "RANDOM_KEYS",
+    "SPENT",
+    "TIES_DEGREE",
+    "TIES_RANDOM",
+    "TIES_ROW",
+    "TOP",
+    "append",
+    "connect_largest",
+    "mix",
+    "queue_levels",
+    "take_largest",
+]
+
 RANDOM_KEYS = 1 << 10
 
-TOP, KEY, MARKED, ACCEPTED, SPENT = 0, 1, 2, 3, 4
-"""Places in the ``cursor``: level at work, key at work (-1: level not opened yet), marked row (-1: none), links so
-far, evaluations so far."""
 
+def connect_largest(
+    interests: Interests | Rows,
+    *,
+    ties: Ties = "degree",
+    seed: int = 0,
+    limits: Limits | None = None,
+    progress: Progress = silent,
+    group: Ints | None = None,
+    barred: Ints | None = None,
+    degrees: Ints | None = None,
+) -> Accepted:
+    """Connect every topic by the rule "largest contribution".
 
-@kernel
-def mix(a: int, b: int, seed: int) -> int:
-    """A hash of two numbers and a seed, below 2**31."""
-    h = (a * 0x9E3779B1 + b * 0x85EBCA6B + seed * 0xC2B2AE35) & 0xFFFFFFFF
-    h = ((h ^ (h >> 15)) * 0x2C1B3C6D) & 0xFFFFFFFF
-    h = ((h ^ (h >> 12)) * 0x297A2D39) & 0xFFFFFFFF
-    return (h ^ (h >> 15)) >> 1
-
-
-@kernel
-def append(entry: int, queue: int, head: Ints, tail: Ints, following: Ints) -> None:
-    """Put an entry at the end of a queue."""
-    following[entry] = -1
-    if head[queue] < 0:
-        head[queue] = entry
-    else:
-        following[tail[queue]] = entry
-    tail[queue] = entry
-
-
-@kernel
-def queue_levels(filled: int, following: Ints, head: Ints, tail: Ints) -> None:
-    """Turn the values that a counting pass left in ``following`` into one queue a level."""
-    for entry in range(filled):
-        append(entry, following[entry], head, tail, following)
-
-
-@kernel
-def weigh(
-    v: int, w: int, again: bool, cursor: Longs, row_start: Longs, row_topic: Ints, label: Ints, mark: Ints
-) -> int:
-    """The contribution of a pair of rows, v before w (so v has more topics); ``again``: v comes next as well.
-
-    Marking v costs its length, then each w costs only its own; a search pays where v is long and met once.
+    ``group``: subscriptions (broker by broker) of a topic with the same number are connected already; ``barred``: pairs
+    of brokers that may not be linked; ``degrees``: links each broker has before.
     """
-    if cursor[MARKED] != v:
-        if not again and row_start[v + 1] - row_start[v] > 12 * (row_start[w + 1] - row_start[w]):
-            return int(searched_contribution(v, w, row_start, row_topic, label))
-        if cursor[MARKED] >= 0:
-            clear_mark(cursor[MARKED], row_start, row_topic, mark)
-        set_mark(v, row_start, row_topic, label, mark)
-        cursor[MARKED] = v
-    return int(marked_contribution(w, row_start, row_topic, label, mark))
+    run = Run(
+        interests,
+        seed=seed,
+        limits=limits or Limits(),
+        report=progress,
+        group=group,
+        barred=barred,
+        degrees=degrees,
+    )
+    take_largest(run, ties_code(ties))
+    return run.accepted()
+
+
+def take_largest(run: Run, ties: int) -> None:
+    """The rule "largest contribution" to the end: GM, and the merges when the components are seeded with parts."""
+    c = run.components
+    ceiling = int(c.row_start[1]) if len(c.broker) else 0
+    while ceiling > 1 and len(run.components.apart):
+        counting = Pass(run, ceiling)
+        while not counting.complete:
+            work_off(run, counting.next_band(), ties)
+        ceiling = counting.level - 1
+        run.compact()
+    finish(run, ties)
+
+
+def work_off(run: Run, found: Band, ties: int) -> None:
+    """Accept the links of a band."""
+    c = run.components
+    keys = RANDOM_KEYS if ties == TIES_RANDOM else int(run.degree.max(initial=0)) + len(c.broker)
+    key_head, key_tail = np.full((2, keys + 1), -1, np.int32)
+    run.cursor[TOP] = found.highest
+    run.cursor[KEY] = -1
+    while not _take_from_band(
+        run.cursor,
+        run.limits.steps,
+        found.lowest,
+        ties,
+        run.seed,
+        c.row_start,
+        c.row_topic,
+        c.label,
+        c.ring,
+        c.size,
+        c.apart,
+        run.degree,
+        run.mark,
+        found.first,
+        found.second,
+        found.following,
+        found.head,
+        found.tail,
+        key_head,
+        key_tail,
+        run.links,
+        run.gains,
+    ):
+        run.done("joining components")
 
 
 @kernel
-def accept(
-    v: int,
-    w: int,
-    contribution: int,
-    cursor: Longs,
-    row_start: Longs,
-    row_topic: Ints,
-    label: Ints,
-    ring: Ints,
-    size: Ints,
-    apart: Ints,
-    degree: Ints,
-    mark: Ints,
-    links: Ints,
-    gains: Ints,
-) -> None:
-    """Make a pair of rows a link: join components, raise degrees, write it down."""
-    if cursor[MARKED] >= 0:
-        clear_mark(cursor[MARKED], row_start, row_topic, mark)
-        cursor[MARKED] = -1
-    add_link(v, w, row_start, row_topic, label, ring, size, apart)
-    degree[v] += 1
-    degree[w] += 1
-    n = cursor[ACCEPTED]
-    links[n, 0] = v
-    links[n, 1] = w
-    gains[n] = contribution
-    cursor[ACCEPTED] = n + 1
-
-
-@kernel
-def take_largest(
+def _take_from_band(
     cursor: Longs,
     budget: int,
     lowest: int,

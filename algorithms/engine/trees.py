@@ -7,14 +7,67 @@ of low degree, found with two pointers over the members of a topic.
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 
-from algorithms.engine.components import join_components
-from algorithms.engine.largest import ACCEPTED, TIES_RANDOM, mix
+from algorithms.engine.components import by_topic, join_components
+from algorithms.engine.entries import ACCEPTED, MARKED, mix
+from algorithms.engine.run import Run
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 
 NEVER = np.iinfo(np.int32).max
+
+
+Ties = Literal["degree", "row", "random"]
+"""Which of equally good links comes first: that whose larger degree is lowest, the first by rows, or a random one."""
+
+TIES_DEGREE, TIES_ROW, TIES_RANDOM = range(3)
+
+
+def ties_code(ties: Ties) -> int:
+    """The number a kernel knows an order of ties by."""
+    return get_args(Ties).index(ties)
+
+
+class Trees:
+    """The subscribers of each unfinished topic, ready to be linked, until the run compacts its components."""
+
+    def __init__(self, run: Run) -> None:
+        c = run.components
+        self.run = run
+        self.members = by_topic(c.row_start, c.row_topic, len(c.apart))
+        self.due = np.zeros(len(c.apart), np.int32)
+
+    def grow(self, last_limit: int, ties: int) -> None:
+        """Link components while both ends have a degree below the limit."""
+        run, c = self.run, self.run.components
+        grow_trees(
+            last_limit,
+            ties,
+            run.seed,
+            run.cursor,
+            *self.members,
+            c.label,
+            c.ring,
+            c.size,
+            c.apart,
+            run.degree,
+            run.barred_start,
+            run.barred,
+            self.due,
+            run.links,
+            run.gains,
+        )
+        run.mark[:] = -1
+        run.cursor[MARKED] = -1
+
+
+def finish(run: Run, ties: int) -> None:
+    """Trees over all components that are left."""
+    Trees(run).grow(NEVER - 1, ties)
+    run.done("growing trees")
 
 
 @kernel
@@ -89,7 +142,7 @@ def grow_trees(
                 end = topic_start[t + 1]
                 due[t] = needed_limit(start, end, member, subscription, label, degree)
                 # Where nothing is asked of the degrees one sweep over all members does.
-                within = limit if ties == 0 else NEVER - 1
+                within = limit if ties == TIES_DEGREE else NEVER - 1
                 if due[t] <= within:
                     sweep_topic(
                         within,

@@ -1,0 +1,108 @@
+"""Naive Merge, Star Merge and the join of overlays: one topic-connected overlay from several, all links kept.
+
+Parts that are topic-connected in themselves are components from the start, so pairs inside a part contribute nothing
+and the engine links across parts only (dc, Algorithms 3-5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from algorithms.engine import Limits, Rows, Ties, connect_largest
+from algorithms.errors import BadInput
+from algorithms.interests import Interests, Ints
+from algorithms.overlay import Overlay
+from algorithms.registry import Progress, silent
+from algorithms.star_sets import star_sets
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Links across parts, in the order they were accepted, and the stars (all brokers, for Naive Merge)."""
+
+    part: Ints
+    stars: Ints
+    outer: Ints
+
+
+def naive_merge(
+    interests: Interests,
+    part: Ints,
+    *,
+    ties: Ties = "degree",
+    degrees: Ints | None = None,
+    seed: int = 0,
+    limits: Limits | None = None,
+    progress: Progress = silent,
+) -> Merged:
+    """Join topic-connected parts by the best links among all pairs across parts (dc, Algorithm 3)."""
+    everyone = np.arange(len(interests.brokers), dtype=np.int32)
+    return _across(interests, part, everyone, ties, degrees, seed, limits, progress)
+
+
+def star_merge(
+    interests: Interests,
+    part: Ints,
+    *,
+    ties: Ties = "degree",
+    degrees: Ints | None = None,
+    seed: int = 0,
+    limits: Limits | None = None,
+    progress: Progress = silent,
+) -> Merged:
+    """Join topic-connected parts by the best links among pairs of stars (dc, Algorithm 5).
+
+    ``part`` is a number for each broker, ``degrees`` the links each has inside its part, by which ties are broken.
+    """
+    return _across(interests, part, star_sets(interests, part), ties, degrees, seed, limits, progress)
+
+
+def join_overlays(overlays: Sequence[Overlay], *, seed: int = 0, progress: Progress = silent) -> Overlay:
+    """One topic-connected overlay from running ones that share no broker; no link is torn down (dc, Definition 2)."""
+    topics_by_broker: dict[str, list[str]] = {}
+    part_of: dict[str, int] = {}
+    for number, overlay in enumerate(overlays):
+        apart = overlay.topics_apart()
+        if apart:
+            raise BadInput("overlays", apart[0], f"overlay {number} is not topic-connected in this topic")
+        for broker in overlay.interests.brokers:
+            if broker in part_of:
+                raise BadInput("overlays", broker, "this broker is in two of the overlays")
+            part_of[broker] = number
+            topics_by_broker[broker] = overlay.interests.topics_of(broker)
+    interests = Interests.from_mapping(topics_by_broker)
+    inner = Overlay.from_names(interests, [link for overlay in overlays for link in overlay.link_names()])
+    merged = star_merge(
+        interests,
+        np.array([part_of[broker] for broker in interests.brokers], np.int32),
+        degrees=inner.degrees().astype(np.int32),
+        seed=seed,
+        progress=progress,
+    )
+    return Overlay.from_links(interests, np.concatenate([inner.links, merged.outer]))
+
+
+def _across(
+    interests: Interests,
+    part: Ints,
+    brokers: Ints,
+    ties: Ties,
+    degrees: Ints | None,
+    seed: int,
+    limits: Limits | None,
+    progress: Progress,
+) -> Merged:
+    rows = Rows.of(interests, brokers)
+    accepted = connect_largest(
+        rows,
+        ties=ties,
+        seed=seed,
+        limits=limits,
+        progress=progress,
+        group=np.repeat(part[brokers].astype(np.int32), np.diff(rows.broker_start)),
+        degrees=None if degrees is None else degrees[brokers],
+    )
+    return Merged(part, brokers, brokers[accepted.links])
