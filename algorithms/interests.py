@@ -78,12 +78,15 @@ class Interests:
                 if before >= after:
                     raise BadInput(field, after, f"ids must ascend, but this one follows {before!r}")
         width = max(len(topics), 1)
-        rows = np.sort(broker_of_row.astype(np.int64) * width + topic_of_row)
+        rows = broker_of_row.astype(np.int64) * width + topic_of_row
+        if len(rows) and (rows[1:] < rows[:-1]).any():
+            rows.sort()
         fresh = np.ones(len(rows), bool)
         fresh[1:] = rows[1:] != rows[:-1]
         rows = rows[fresh]
         broker, topic = np.divmod(rows, width)
-        by_topic = np.argsort(topic, kind="stable")
+        # NumPy sorts 16-bit keys by radix, in a third of the time.
+        by_topic = np.argsort(topic.astype(np.uint16) if width <= 1 << 16 else topic, kind="stable")
         return cls(
             brokers=tuple(brokers),
             topics=tuple(topics),
