@@ -24,7 +24,7 @@ far, evaluations so far."""
 @kernel
 def mix(a: int, b: int, seed: int) -> int:
     """A hash of two numbers and a seed, below 2**31."""
-    h = (a * 0x9E3779B1 + b * 0x85EBCA6B + seed * 0xC2B2AE35) & 0xFFFFFFFF
+    h = (int(a) * 0x9E3779B1 + int(b) * 0x85EBCA6B + int(seed) * 0xC2B2AE35) & 0xFFFFFFFF
     h = ((h ^ (h >> 15)) * 0x2C1B3C6D) & 0xFFFFFFFF
     h = ((h ^ (h >> 12)) * 0x297A2D39) & 0xFFFFFFFF
     return (h ^ (h >> 15)) >> 1

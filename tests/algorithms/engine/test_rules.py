@@ -28,7 +28,7 @@ some_ties = st.sampled_from(get_args(Ties))
 
 
 @given(any_interests(), some_limits, some_ties, st.integers(0, 3))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_largest_contribution_at_every_step(
     interests: Interests, limits: Limits, ties: Ties, seed: int
 ) -> None:
@@ -40,14 +40,14 @@ def test_largest_contribution_at_every_step(
 
 
 @given(any_interests())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_lowest_larger_degree_first_among_equals(interests: Interests) -> None:
     broken = broken_step(interests, connect_largest(interests).links, low_degree_ties=True)
     assert broken is None, broken
 
 
 @given(any_interests(), some_limits, st.sampled_from([1.0, 1.5, 2.0, 3.0, UNBOUNDED]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_low_degree_at_every_step(interests: Interests, limits: Limits, rho: float) -> None:
     accepted = connect_low_degree(interests, rho=rho, limits=limits)
     broken = broken_step(interests, accepted.links, rho=math.inf if rho == UNBOUNDED else rho)
@@ -68,7 +68,7 @@ def test_groups_are_connected_from_the_start(
 
 
 @given(any_interests(), some_limits, some_ties, st.integers(2, 3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_barred_pairs_are_never_linked(interests: Interests, limits: Limits, ties: Ties, rounds: int) -> None:
     links = np.empty((0, 2), np.int32)
     for _ in range(rounds):
