@@ -1,0 +1,135 @@
+"""A change carried out on the arrays: interests altered, backups of newcomers built, topics mended, links thinned.
+
+This is one repair by the policy's strategy; who calls it reads the outcome and rolls back (a plan).
+
+========  ==========================================================  =======================================
+strategy  candidates beside former neighbours and newcomers           rule
+========  ==========================================================  =======================================
+shadow    backups of who came or went (shadow Alg 7, 9, 10)           low degree with rho
+naive     every subscriber of the topics (shadow Alg 3, 4)            low degree with rho
+weave     a few random subscribers of the topics                      best worth, high degrees marked down;
+                                                                      then links made redundant are closed
+========  ==========================================================  =======================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from algorithms.interests import Ints
+from algorithms.live.alter import alter
+from algorithms.live.backups import rebuild_backups
+from algorithms.live.candidates import gather
+from algorithms.live.mend import mend
+from algorithms.live.plan import STRATEGIES, Policy
+from algorithms.live.rows import BACKUPS
+from algorithms.live.state import State
+from algorithms.live.thin import thin
+
+TOPICS_AT_ONCE = 256
+"""A repair looks at so many topics together; a broker with thousands is repaired in several goes, each seeing the links
+of those before, so that no table of all its topics by all candidates is ever made."""
+NOBODY = np.empty(0, np.int32)
+NO_PAIRS = np.empty((0, 2), np.int32)
+DRAWS_OF_A_JOIN = 4
+"""A join weighs one pair a candidate, not all pairs of them, and so may look at more."""
+
+
+@dataclass(frozen=True)
+class InterestSteps:
+    """A change of interests in slots: brokers, and rows (broker, topic)."""
+
+    newcomers: Ints
+    leavers: Ints
+    removed: Ints
+    added: Ints
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a repair did, in slots."""
+
+    lost: Ints
+    """Links the change itself closed, rows (end, end, why)."""
+    opened: Ints
+    served: Ints
+    """Rows (link opened, topic it connects)."""
+    thinned: Ints
+    backups: Ints
+    """Rows (newcomer, backup)."""
+
+
+def repair(state: State, policy: Policy, steps: InterestSteps, seed: int) -> Outcome:
+    """Carry a change out and repair what it broke."""
+    random = np.array([seed % 2147483646 + 1], np.int64)
+    shadow = policy.strategy == "shadow"
+    touched = NOBODY
+    if shadow:
+        touched = np.unique(np.concatenate([steps.leavers, steps.removed[:, 0], steps.added[:, 0]]))
+    extras = [state.row(BACKUPS, v) for v in touched.tolist()]
+    former, lost = alter(steps.leavers, steps.removed, steps.added, *state.arrays)
+    backups = NO_PAIRS
+    if shadow and len(steps.newcomers):
+        rebuild_backups(
+            steps.newcomers,
+            policy.lambda_,
+            policy.backups == "greedy",
+            seed,
+            *state.arrays,
+            state.scratch,
+            state.clock,
+        )
+        found = [state.row(BACKUPS, v) for v in steps.newcomers.tolist()]
+        extras += found
+        backups = np.column_stack(
+            [np.repeat(steps.newcomers, [len(row) for row in found]), np.concatenate(found)]
+        )
+    extra = np.concatenate(extras) if extras else NOBODY
+    if len(steps.leavers):
+        extra = extra[~np.isin(extra, steps.leavers)]
+    opened, served = _mended(state, policy, former, steps.added, extra, random)
+    thinned = NO_PAIRS
+    if policy.strategy == "weave" and len(opened):
+        thinned = thin(policy.k, policy.tries, opened, *state.arrays, state.scratch, state.clock)
+    return Outcome(lost, opened, served, thinned, backups)
+
+
+def _mended(
+    state: State,
+    policy: Policy,
+    former: Ints,
+    added: Ints,
+    extra: Ints,
+    random: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> tuple[Ints, Ints]:
+    topics, starts, seeds, newcomers = gather(former, added, state.rows, state.scratch)
+    grew = not len(former)
+    weave = policy.strategy == "weave"
+    links, served = [NO_PAIRS], [NO_PAIRS]
+    for first in range(0, len(topics), TOPICS_AT_ONCE):
+        last = min(first + TOPICS_AT_ONCE, len(topics))
+        some, these = mend(
+            STRATEGIES[policy.strategy],
+            policy.k,
+            policy.lambda_,
+            1.0 if weave else float(policy.rho),
+            float(policy.alpha) if weave else 0.0,
+            float(policy.delta) if weave else 0.0,
+            policy.draws * (DRAWS_OF_A_JOIN if grew else 1),
+            grew,
+            topics[first:last],
+            starts[first : last + 1] - starts[first],
+            seeds[starts[first] : starts[last]],
+            newcomers[first:last],
+            extra,
+            *state.arrays,
+            state.scratch,
+            state.clock,
+            random,
+        )
+        these[:, 0] += sum(len(group) for group in links)
+        links.append(some)
+        served.append(these)
+    return np.concatenate(links), np.concatenate(served)
