@@ -35,7 +35,8 @@ UNBOUNDED = 1e18
 """A rho that no contribution exceeds, and that times 0 is still 0."""
 
 WORTH_A_PASS = 16
-"""Counting the open pairs pays while it yields a link for every so many open rows; else a wider band serves longer."""
+"""Counting open pairs anew under each maximum degree pays while there is a link to accept for every so many open rows;
+else a wider band serves longer (on interests with hubs, whose maximum grows a thousand times)."""
 
 
 def connect_low_degree(
@@ -92,7 +93,7 @@ class Phase:
         self.open_counting: Pass | None = None
         self.accepted = 0
         self.maximum = 0
-        """At the last counting of open pairs: links so far, and the maximum degree."""
+        """When open pairs were first counted under the present maximum degree: links so far, and that maximum."""
         self.full_head, self.full_tail = np.full((2, len(self.band.head)), -1, np.int32)
         self.entries = (self.band.first, self.band.second, self.band.following)
         self.trees: Trees | None = None
@@ -147,14 +148,16 @@ class Phase:
             if not is_open.any():
                 low[BEYOND] = 0
                 return True
-            accepted = int(run.cursor[ACCEPTED])
-            idle = WORTH_A_PASS * (accepted - self.accepted) < np.count_nonzero(is_open)
-            self.accepted = accepted
-            if self.open_counting and idle and self.may_widen and low[MAXIMUM] > self.maximum:
-                self.ceiling = int(max(low[UNSEEN], low[OPEN_TOP], low[FULL_TOP]))
-                self.width = self.rho
-                return False
-            self.maximum = int(low[MAXIMUM])
+            if low[MAXIMUM] > self.maximum:
+                gained = int(run.cursor[ACCEPTED]) - self.accepted
+                raised = int(low[MAXIMUM]) - self.maximum
+                self.accepted += gained
+                self.maximum += raised
+                idle = WORTH_A_PASS * gained < raised * np.count_nonzero(is_open)
+                if self.open_counting and idle and self.may_widen:
+                    self.ceiling = int(max(low[UNSEEN], low[OPEN_TOP], low[FULL_TOP]))
+                    self.width = self.rho
+                    return False
             self.open_counting = Pass(run, beyond, included=is_open)
         assert self.open_counting is not None
         found = self.open_counting.next_band()
