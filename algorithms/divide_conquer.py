@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -43,6 +43,9 @@ DIVIDE = Parameter(
 )
 SIGNATURE = 4
 """Hashes a broker's interests are summed up by for clustering."""
+
+POLL_SECONDS = 0.25
+"""How often the caller is told, and may cancel, while one part takes long."""
 
 SAMPLED_PARTS = 3
 """Parts whose star sets are looked at for each number of parts tried."""
@@ -197,14 +200,16 @@ def _inner_links(
         yield members[0][accepted.links]
         return
     with ThreadPoolExecutor(workers) as pool:
+        waiting = [pool.submit(conquer, brokers) for brokers in members]
         try:
-            for done, links in enumerate(pool.map(conquer, members), 1):
-                yield links
-                progress(done / len(members), f"part {done} of {len(members)}")
-        except BaseException:
+            for done, part_links in enumerate(waiting):
+                while wait([part_links], POLL_SECONDS).not_done:
+                    progress(done / len(members), f"part {done + 1} of {len(members)}")
+                yield part_links.result()
+                progress((done + 1) / len(members), f"part {done + 1} of {len(members)}")
+        finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
-            raise
 
 
 def _clusters(interests: Interests, rank: Ints, parts: int, seed: int) -> Ints:

@@ -23,7 +23,7 @@ class Limits:
     memory_mb: int = 2048
     entries: int | None = None
     visits: int = 1 << 26
-    steps: int = 1 << 20
+    steps: int = 1 << 18
 
     @property
     def most_entries(self) -> int:
