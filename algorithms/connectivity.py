@@ -186,7 +186,7 @@ def weak_spot(
     """
     busiest = 0
     for v in range(size):
-        degree = ends[first + v] - starts[first + v]
+        degree = int(ends[first + v] - starts[first + v])
         if degree < k:
             goal = flags[0]
             goal[v] = True

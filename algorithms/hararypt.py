@@ -101,7 +101,10 @@ def ordered_subscribers(interests: Interests, order: str, seed: int) -> Ints:
             NEAREST_VISITS,
         )
     # Brokers by rank, each row copied to its topics: a topic's subscribers come out in rank order without a sort.
-    return _spread(interests.broker_start, interests.broker_topics, interests.topic_start, np.argsort(ranks))
+    members: Ints = _spread(
+        interests.broker_start, interests.broker_topics, interests.topic_start, np.argsort(ranks)
+    )
+    return members
 
 
 def harary_links(interests: Interests, members: Ints, k: int) -> Ints:
@@ -136,8 +139,7 @@ def _circles(
     """Count the links of each smaller end (``fill[v + 1]``), or write the larger ends from ``fill[v]`` on.
 
     A topic of m <= k + 1 is a clique. Else subscriber i is linked with i + 1 to i + offset around the circle and, for
-    odd k, with the one opposite: i + m // 2 for even m; for odd m subscriber 0 has two opposite, (m - 1) / 2 and
-    (m + 1) / 2, so that everyone has one.
+    odd k, the first half with i + m // 2, the one opposite; for odd m the one in the middle has two such links.
     """
     for t in range(len(topic_start) - 1):
         first = topic_start[t]
@@ -152,10 +154,8 @@ def _circles(
                 _put(members[first + i], members[first + (i + step) % m], counting, fill, ends)
         if k % 2:
             half = (m + 1) // 2
-            if m % 2:
-                _put(members[first], members[first + half - 1], counting, fill, ends)
-            for i in range(m // 2):
-                _put(members[first + i], members[first + i + half], counting, fill, ends)
+            for i in range(half):
+                _put(members[first + i], members[first + i + m // 2], counting, fill, ends)
 
 
 @kernel

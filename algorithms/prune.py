@@ -37,6 +37,7 @@ def pruned(
     >>> pruned(interests, np.array([[0, 1], [0, 2], [1, 2]], np.int32), 1).tolist()
     [[0, 1], [0, 2]]
     """
+    links = links.copy()  # an overlay's links are read-only, and kernels are compiled anew for each such type
     rows = TopicRows.of(interests, links)
     work, flags, clock = scratch(int(interests.topic_sizes().max(initial=0)))
     degree = np.bincount(links.ravel(), minlength=len(interests.brokers)).astype(np.int32)

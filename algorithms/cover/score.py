@@ -1,0 +1,73 @@
+"""What a link is worth to a degree cover: the needs it serves, weighted by topic.
+
+A subscriber's *need* in a topic is min(k, n_t - 1) minus the links it has there, never below 0. The score of a pair is
+
+    sum over common topics of unit[t] * (gain[need(v, t)] + gain[need(w, t)])
+
+in whole numbers, so that it is the same on every machine. Scores fall into *levels*: exact up to 2^(bits + 1), above
+that one level holds the scores with the same leading bits. Needs never grow, so neither does a score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from algorithms.interests import Interests, Ints
+from algorithms.jit import kernel
+
+_LARGEST = 1 << 30
+
+
+@dataclass(frozen=True)
+class Score:
+    """The weights of a score."""
+
+    unit: Ints
+    """Topic -> the weight of one need there."""
+    gain: Ints
+    """Need (0 to k) -> how much serving it is worth; ``gain[0]`` is 0 and it never falls."""
+    bits: int
+    """How many leading bits tell two levels apart."""
+
+
+def plain(interests: Interests, k: int) -> Score:
+    """Every end with a need counts 1, in every topic."""
+    return Score(
+        np.ones(len(interests.topics), np.int32), np.minimum(np.arange(k + 1), 1).astype(np.int32), 13
+    )
+
+
+def sized(interests: Interests, k: int) -> Score:
+    """An end counts by the size of its need, in every topic: those who have least are served first."""
+    return Score(np.ones(len(interests.topics), np.int32), np.arange(k + 1, dtype=np.int32), 13)
+
+
+def weighted(interests: Interests, k: int, alpha: float = 0.6) -> Score:
+    """A need counts n_t^-alpha, and larger needs more: popular topics are served by the way, rare ones first."""
+    sizes = np.maximum(interests.topic_sizes(), 1)
+    weight = sizes.astype(np.float64) ** -alpha
+    # The largest score there can be: every topic of one broker, two full needs each.
+    starts = np.minimum(interests.broker_start[:-1], max(interests.subscriptions - 1, 0))
+    total = (
+        np.add.reduceat(weight[interests.broker_topics], starts) if interests.subscriptions else np.zeros(1)
+    )
+    scale = min(_LARGEST / (2 * k * float(total.max(initial=1.0))), 1 << 16)
+    return Score(np.maximum(np.rint(weight * scale), 1).astype(np.int32), np.arange(k + 1, dtype=np.int32), 5)
+
+
+@kernel
+def level_of(score: int, bits: int) -> int:
+    """The level of a score."""
+    shift = 0
+    while score >> shift >= 2 << bits:
+        shift += 1
+    return (shift << bits) + (score >> shift)
+
+
+@kernel
+def least_score(level: int, bits: int) -> int:
+    """The smallest score of a level."""
+    shift = max((level >> bits) - 1, 0)
+    return (level - (shift << bits)) << shift
