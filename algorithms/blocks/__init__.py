@@ -7,5 +7,6 @@ asks which of the two it is to do in there loses a third of its speed.
 """
 
 from algorithms.blocks.loop import biconnect
+from algorithms.blocks.parts import biconnect_part, biconnect_parts, double_stars, join_parts
 
-__all__ = ["biconnect"]
+__all__ = ["biconnect", "biconnect_part", "biconnect_parts", "double_stars", "join_parts"]

@@ -31,9 +31,8 @@ def make_lists(
     tree: Ints,
     spread: Ints,
     size: Ints,
-    part: Ints,
 ) -> tuple[Longs, Ints, Ints, Ints, Longs]:
-    """The members of each topic (list 2t) and those outside its large block (2t + 1); rows with part -1 are left out.
+    """The members of each topic (list 2t) and those outside its large block (2t + 1).
 
     Returns where each list starts, the members' subscriptions, the members' rows, and for each subscription how it
     walks and the place its walk starts at, which is behind itself.
@@ -51,10 +50,9 @@ def make_lists(
         everyone = 0
         outside = 0
         for place in range(start[t], start[t + 1]):
-            if part[row_of[place]] >= 0:
-                i = subscription[place]
-                everyone += 1
-                outside += large[t] >= 0 and block[i] != large[t] and top[large[t]] != i
+            i = subscription[place]
+            everyone += 1
+            outside += large[t] >= 0 and block[i] != large[t] and top[large[t]] != i
         list_start[2 * t + 1] = list_start[2 * t] + everyone
         list_start[2 * t + 2] = list_start[2 * t + 1] + outside
     slots = np.empty(list_start[2 * topics], np.int32)
@@ -66,10 +64,6 @@ def make_lists(
         outside = list_start[2 * t + 1]
         for place in range(start[t], start[t + 1]):
             i = subscription[place]
-            if part[row_of[place]] < 0:
-                kind[i] = EVERYONE
-                walk_from[i] = list_start[2 * t + 1]
-                continue
             slots[everyone] = i
             member[everyone] = row_of[place]
             everyone += 1
@@ -104,7 +98,6 @@ def count_pairs(
     row_topic: Ints,
     block: Ints,
     top: Ints,
-    part: Ints,
     list_start: Longs,
     list_end: Longs,
     member: Ints,
@@ -123,7 +116,7 @@ def count_pairs(
     """Count rows from ``gauge[ROW]`` on until about ``budget`` visits are made; entries go to ``first``, ``second``, ``value``.
 
     ``member_slot``, ``member_block``, ``member_top``: the subscription of each list member, its parent block and that
-    block's top. ``list_end`` is where each list stops under the current K; two rows of one part are no pair; ``count``
+    block's top. ``list_end`` is where each list stops under the current K; ``count``
     and ``reached`` are scratch, one place a row, ``count`` all 0; ``levels[c]`` is the number of entries of estimate c.
 
     True when the entries are full and all of one level, and the caller may give more room or that level is the ceiling
@@ -163,7 +156,7 @@ def count_pairs(
         for k in range(n):
             w = reached[k]
             c = count[w]
-            if c < gauge[LEVEL] or part[w] == part[r]:
+            if c < gauge[LEVEL]:
                 continue
             while gauge[FILLED] == capacity:
                 if levels[gauge[LEVEL]] == capacity and (may_grow or gauge[LEVEL] >= gauge[CEILING]):

@@ -33,7 +33,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from algorithms.engine.components import find_topic
+from algorithms.engine.components import by_topic, find_topic
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 
@@ -62,11 +62,10 @@ class Blocks:
         everyone = np.arange(n, dtype=np.int32)
         size = np.bincount(row_topic, minlength=topics).astype(np.int32)
         size[size == 1] = 0
-        # Copies: the arrays of interests are read-only, and kernels are compiled anew for each such type.
         return cls(
             broker,
-            row_start.copy(),
-            row_topic.copy(),
+            row_start,
+            row_topic,
             block=everyone + np.int32(n),
             top=np.full(2 * n, -1, np.int32),
             children=np.zeros(n, np.int32),
@@ -346,6 +345,65 @@ def add_links(
             free,
             size,
         )
+
+
+@kernel
+def join_groups(
+    group: Ints,
+    groups: int,
+    clock: Longs,
+    seen: Ints,
+    path: Ints,
+    row_start: Longs,
+    row_topic: Ints,
+    block: Ints,
+    top: Ints,
+    children: Ints,
+    onward: Ints,
+    back: Ints,
+    tree: Ints,
+    spread: Ints,
+    free: Ints,
+    size: Ints,
+) -> None:
+    """Start with the subscribers of a topic whose rows have the same group number in one block: a ring in each."""
+    first = np.full(groups, -1, np.int32)
+    last = np.full(groups, -1, np.int32)
+    start, row_of, subscription = by_topic(row_start, row_topic, len(size))
+    for t in range(len(size)):
+        # Forward each subscriber is joined with the one before in its group; backward the last with the first.
+        for direction in range(2):
+            for place in range(start[t], start[t + 1]):
+                i = subscription[place]
+                g = group[row_of[place]]
+                j = -1
+                if direction == 0:
+                    j = last[g]
+                    last[g] = i
+                    if j < 0:
+                        first[g] = i
+                elif last[g] == i:
+                    j = first[g]
+                    first[g], last[g] = -1, -1
+                if j >= 0 and j != i and block[i] != block[j] and top[block[i]] != j and top[block[j]] != i:
+                    clock[0] += 1
+                    join_blocks(
+                        i,
+                        j,
+                        t,
+                        clock[0],
+                        seen,
+                        path,
+                        block,
+                        top,
+                        children,
+                        onward,
+                        back,
+                        tree,
+                        spread,
+                        free,
+                        size,
+                    )
 
 
 @kernel

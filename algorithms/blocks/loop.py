@@ -1,4 +1,4 @@
-"""GM2's loop: topic blocks as the progress, the largest estimate as the rule, all pairs or pairs across parts.
+"""GM2's loop: topic blocks as the progress, the largest estimate as the rule, all pairs as candidates.
 
 Each turn drops finished topics, counts a band of the best pairs within the memory bound, and works it off. Kernels
 return after a slice of work, so the progress callback is called several times a second and can stop it.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.blocks import band, closing, largest
-from algorithms.blocks.forest import Blocks, add_links
-from algorithms.engine import Accepted, Limits, Ties
+from algorithms.blocks.forest import Blocks, add_links, join_groups
+from algorithms.engine import Accepted, Limits, Rows, Ties
 from algorithms.engine.band import CEILING, FILLED, LEVEL, REACH, ROW, cut_lists
 from algorithms.engine.entries import ACCEPTED, KEY, MARKED, SPENT, TOP, queue_levels
 from algorithms.engine.largest import RANDOM_KEYS
@@ -24,22 +24,25 @@ SMALLEST_BAND = 1 << 15
 
 
 def biconnect(
-    interests: Interests,
+    rows: Interests | Rows,
     *,
     ties: Ties = "degree",
     seed: int = 0,
     limits: Limits | None = None,
     progress: Progress = silent,
     existing: Ints | None = None,
-    parts: Ints | None = None,
+    group: Ints | None = None,
+    degrees: Ints | None = None,
 ) -> Accepted:
-    """Make every topic one block: GM2, from the links that exist.
+    """Make every topic one block: GM2, from what exists.
 
-    ``existing``: links there already, which are not among those returned. ``parts``: one number a broker; only pairs of
-    different parts are candidates, and brokers of part -1 are in none. With parts the caller must know that the
-    candidates suffice; where they do not, the run ends when none of them contributes.
+    ``existing``: links there already, which are not among those returned. ``group``: one number a row, from 0; the
+    subscribers of a topic within a group are in one block already, so links are found across groups only. ``degrees``:
+    links each row has besides the existing ones, by which ties are broken.
     """
-    run = _Run(interests, seed, limits or Limits(), progress, existing, parts)
+    if isinstance(rows, Interests):
+        rows = Rows.of(rows)
+    run = _Run(rows, seed, limits or Limits(), progress, existing, group, degrees)
     run.take(ties_code(ties))
     return run.accepted()
 
@@ -49,37 +52,40 @@ class _Run:
 
     def __init__(
         self,
-        interests: Interests,
+        rows: Rows,
         seed: int,
         limits: Limits,
         report: Progress,
         existing: Ints | None,
-        parts: Ints | None,
+        group: Ints | None,
+        degrees: Ints | None,
     ) -> None:
-        brokers = len(interests.brokers)
+        brokers = len(rows.broker_start) - 1
+        subscriptions = len(rows.broker_topics)
         self.seed = seed & 0x7FFFFFFF
         self.limits = limits
         self.report = report
-        self.parts = parts
         self.blocks = Blocks.alone(
-            np.arange(brokers, dtype=np.int32),
-            interests.broker_start,
-            interests.broker_topics,
-            len(interests.topics),
+            np.arange(brokers, dtype=np.int32), rows.broker_start, rows.broker_topics, rows.topics
         )
         # Each link joins blocks in at least one topic, and a topic of n has room for n - 1 bridges and n - 2 cycles.
-        self.links = np.empty((2 * interests.subscriptions, 2), np.int32)
-        self.gains = np.empty(2 * interests.subscriptions, np.int32)
+        self.links = np.empty((2 * subscriptions, 2), np.int32)
+        self.gains = np.empty(2 * subscriptions, np.int32)
         self.cursor = np.zeros(8, np.int64)
         self.named = 0
         self.passes = 0
-        self.path = np.empty(int(interests.topic_sizes().max(initial=0)) + 1, np.int32)
-        self.degrees = np.zeros(brokers, np.int32)
+        self.path = np.empty(int(self.blocks.size.max(initial=0)) + 1, np.int32)
+        self.degrees = np.zeros(brokers, np.int32) if degrees is None else degrees.astype(np.int32)
         self.clock = np.zeros(1, np.int64)
+        self.seen = np.zeros(2 * subscriptions, np.int32)
+        if group is not None:
+            groups = int(group.max(initial=-1)) + 1
+            join_groups(
+                group.astype(np.int32), groups, self.clock, self.seen, self.path, *self.blocks.arrays()
+            )
         if existing is not None and len(existing):
             self.degrees += np.bincount(existing.ravel(), minlength=brokers).astype(np.int32)
-            self.seen = np.zeros(2 * interests.subscriptions, np.int32)
-            add_links(existing.copy(), self.clock, self.seen, self.path, *self.blocks.arrays())
+            add_links(existing.astype(np.int32), self.clock, self.seen, self.path, *self.blocks.arrays())
         self.whole = max(self.blocks.unfinished, 1)
         self.compact()
 
@@ -87,9 +93,7 @@ class _Run:
         """Drop finished topics and renumber the rows; links and degrees so far are kept by broker."""
         self._name_links()
         self.blocks = self.blocks.compacted()
-        rows = self.blocks.broker
-        self.degree = self.degrees[rows]
-        self.part = np.arange(len(rows), dtype=np.int32) if self.parts is None else self.parts[rows]
+        self.degree = self.degrees[self.blocks.broker]
         self.seen = np.zeros(2 * len(self.blocks.block), np.int32)
         self.clock[0] = 0
         self.cursor[MARKED] = -1
@@ -109,13 +113,11 @@ class _Run:
 
     def take(self, ties: int) -> None:
         """The largest estimate to the end."""
-        # Level 1 is free only where every pair is a candidate.
-        last = 2 if self.parts is None else 1
         ceiling = int(self.blocks.row_start[1]) if len(self.blocks.broker) else 0
-        while ceiling >= last and len(self.blocks.size):
-            ceiling = self._pass(ceiling, last, ties)
+        while ceiling > 1 and len(self.blocks.size):
+            ceiling = self._pass(ceiling, ties)
             self.compact()
-        if self.parts is None and len(self.blocks.size):
+        if len(self.blocks.size):
             b = self.blocks
             closing.close_topics(
                 self.cursor,
@@ -129,13 +131,13 @@ class _Run:
             )
             self.done("closing topics")
 
-    def _pass(self, ceiling: int, last: int, ties: int) -> int:
+    def _pass(self, ceiling: int, ties: int) -> int:
         """Count the best pairs that fit and work them off; returns the bound on what is left."""
         b = self.blocks
         rows = len(b.broker)
         self.passes += 1
         list_start, slots, member, kind, walk_from = band.make_lists(
-            b.row_start, b.row_topic, b.block, b.top, b.children, b.tree, b.spread, b.size, self.part
+            b.row_start, b.row_topic, b.block, b.top, b.children, b.tree, b.spread, b.size
         )
         member_block = b.block[slots]
         member_top = b.top[member_block]
@@ -146,7 +148,7 @@ class _Run:
         most = int(b.row_start[1])
         levels = np.zeros(most + 2, np.int64)
         gauge = np.zeros(8, np.int64)
-        gauge[LEVEL], gauge[REACH], gauge[CEILING] = last, rows, ceiling
+        gauge[LEVEL], gauge[REACH], gauge[CEILING] = 2, rows, ceiling
         list_end = list_start[1:].copy()
         cut_lists(gauge, b.row_start, list_start, list_end, member)
         count = np.zeros(rows, np.int16 if most < 1 << 14 else np.int32)
@@ -161,7 +163,6 @@ class _Run:
                 b.row_topic,
                 b.block,
                 b.top,
-                self.part,
                 list_start,
                 list_end,
                 member,

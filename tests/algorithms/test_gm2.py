@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import BadInput, Cancelled, Interests, Overlay, build
-from algorithms.blocks import biconnect
+from algorithms.blocks import biconnect, biconnect_parts
 from algorithms.engine import Limits, Ties
-from algorithms.workloads import generate
+from algorithms.workloads import Distribution, generate
 from tests.algorithms.strategies import any_interests, divided_interests, named
 from tests.algorithms.twins.blocks import broken_block_step, gm2
 from tests.algorithms.twins.connectivity import broken_topic
@@ -30,13 +30,14 @@ def test_every_link_has_the_largest_estimate_at_its_step(
     assert broken_topic(Overlay.from_links(interests, accepted.links), 2) is None
 
 
-def test_a_hundred_larger_instances() -> None:
+def test_three_hundred_larger_instances() -> None:
     """Up to 13 brokers and 8 topics, dense enough for blocks within blocks, which small examples rarely have."""
     draw = np.random.default_rng(11)
-    for case in range(100):
+    for case in range(300):
         share = draw.choice([0.3, 0.5, 0.8])
         chosen = [
-            set(np.flatnonzero(draw.random(draw.integers(2, 9)) < share)) for _ in range(draw.integers(8, 14))
+            set(np.flatnonzero(draw.random(draw.integers(2, 9)) < share).tolist())
+            for _ in range(draw.integers(8, 14))
         ]
         interests = named(chosen)
         accepted = biconnect(interests, seed=case, limits=TINY if case % 2 else None)
@@ -63,18 +64,36 @@ def test_it_starts_from_links_that_exist(interests: Interests, seed: int) -> Non
     assert broken_topic(Overlay.from_links(interests, np.concatenate([some, accepted.links])), 2) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(divided_interests())
-def test_with_parts_only_pairs_across_are_candidates(divided: tuple[Interests, list[int]]) -> None:
+def test_parts_joined_through_double_stars_are_a_2tco(divided: tuple[Interests, list[int]]) -> None:
     interests, parts = divided
-    part = [p - 1 for p in parts]
-    accepted = biconnect(interests, parts=np.array(part, np.int32))
-    broken = broken_block_step(
-        interests,
-        accepted.links,
-        candidates=lambda v, w: part[v] >= 0 and part[w] >= 0 and part[v] != part[w],
-    )
+    part = np.array(parts, np.int32)
+    found = biconnect_parts(interests, part)
+    assert broken_topic(Overlay.from_links(interests, found.links), 2) is None
+    stars = set(found.stars.tolist())
+    for t in range(len(interests.topics)):
+        members = interests.subscriber_indices(t).tolist()
+        if len({parts[v] for v in members}) > 1:
+            for p in {parts[v] for v in members}:
+                own = [v for v in members if parts[v] == p]
+                assert len(stars & set(own)) >= min(2, len(own))
+
+    def across(v: int, w: int) -> bool:
+        return parts[v] != parts[w] and v in stars and w in stars
+
+    broken = broken_block_step(interests, found.outer, existing=found.inner, candidates=across)
     assert broken is None, broken
+
+
+def test_one_part_is_gm2() -> None:
+    interests = generate(brokers=60, topics=10, subscriptions=4, seed=1)
+    whole = biconnect_parts(interests, np.zeros(60, np.int32))
+    assert whole.links.tolist() == biconnect(interests).links.tolist()
+    assert len(whole.stars) == 0
+    alone = biconnect_parts(interests, np.arange(60, dtype=np.int32))
+    assert len(alone.inner) == 0
+    assert broken_block_step(interests, alone.outer) is None
 
 
 @settings(max_examples=30, deadline=None)
@@ -99,8 +118,9 @@ def test_the_checker_names_the_broken_rule() -> None:
 
 def test_thousands_of_blocks_close_as_the_definition_says() -> None:
     """Large enough for deep trees, re-rooting of both sides, long cycles: every topic one block in the end."""
-    for distribution in ("uniform", "zipf"):
-        interests = generate(brokers=1500, topics=60, subscriptions=4, distribution=distribution, seed=3)  # type: ignore[arg-type]
+    distributions: tuple[Distribution, ...] = ("uniform", "zipf")
+    for distribution in distributions:
+        interests = generate(brokers=1500, topics=60, subscriptions=4, distribution=distribution, seed=3)
         overlay = build("gm2", interests)
         assert overlay.is_ktco(2)
 

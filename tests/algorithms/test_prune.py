@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def test_what_is_left_is_a_ktco_that_needs_every_link(interests: Interests, k: i
 @pytest.mark.parametrize(("name", "k"), [("gm2", 2), ("hararypt", 4), ("degree-cover", 3)])
 def test_every_k_connected_algorithm_prunes(name: str, k: int) -> None:
     interests = generate(brokers=80, topics=15, subscriptions=6, distribution="zipf", seed=4)
-    given_k = {} if name == "gm2" else {"k": k}
+    given_k: dict[str, Any] = {} if name == "gm2" else {"k": k}
     plain = build(name, interests, prune=False, **given_k)
     kept = build(name, interests, prune=True, **given_k)
     assert kept.is_ktco(k)
