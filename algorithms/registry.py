@@ -54,7 +54,9 @@ class Parameter:
 
     def _one_of_the_words(self, value: object) -> str:
         if self.words or not isinstance(value, str):
-            raise BadInput(self.name, value, f"must be one of {', '.join(self.words)}" if self.words else "must be text")
+            raise BadInput(
+                self.name, value, f"must be one of {', '.join(self.words)}" if self.words else "must be text"
+            )
         return value
 
     def _truth(self, value: object) -> bool:
@@ -80,7 +82,8 @@ class Parameter:
         low, high = self.minimum, self.maximum
         if (low is not None and number < low) or (high is not None and number > high):
             bounds = " and ".join(
-                ([f"at least {low:g}"] if low is not None else []) + ([f"at most {high:g}"] if high is not None else [])
+                ([f"at least {low:g}"] if low is not None else [])
+                + ([f"at most {high:g}"] if high is not None else [])
             )
             raise BadInput(self.name, value, f"must be {wanted}, {bounds}")
         return int(number) if self.kind is int else float(number)
@@ -101,7 +104,9 @@ class Parameter:
         }
 
 
-SEED = Parameter("seed", int, 0, "the same interests and seed give the same links", minimum=0, maximum=2**63 - 1)
+SEED = Parameter(
+    "seed", int, 0, "the same interests and seed give the same links", minimum=0, maximum=2**63 - 1
+)
 MEMORY = Parameter("memory_mb", int, 2048, "bound on the kernels' own tables, in megabytes", minimum=16)
 
 

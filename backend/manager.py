@@ -52,7 +52,9 @@ class Manager:
 
     async def _load(self) -> None:
         try:
-            await asyncio.gather(self.database.wait_until_up(SECONDS_FOR_NEO4J), asyncio.to_thread(_warm_kernels))
+            await asyncio.gather(
+                self.database.wait_until_up(SECONDS_FOR_NEO4J), asyncio.to_thread(_warm_kernels)
+            )
             await self.database.check_server()
             self._stage = "applying the schema"
             await self.database.apply_schema()

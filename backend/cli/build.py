@@ -102,7 +102,7 @@ def _build(
     check_target(out)
     source = read_interests(interests)
     _warm(chosen.name, params)
-    with _progress_bar(chosen.name, hidden=as_json) as progress:
+    with progress_bar(chosen.name, hidden=as_json) as progress:
         started = time.perf_counter()
         overlay = algorithms.build(chosen.name, source, progress=progress, **given)
         seconds = time.perf_counter() - started
@@ -162,7 +162,7 @@ def _flag(name: str) -> str:
 
 
 @contextmanager
-def _progress_bar(title: str, *, hidden: bool) -> Iterator[algorithms.Progress]:
+def progress_bar(title: str, *, hidden: bool) -> Iterator[algorithms.Progress]:
     """A bar on a terminal's stderr, nothing in a pipe."""
     console = Console(stderr=True)
     columns = (

@@ -26,7 +26,9 @@ def test_the_file_obeys_the_compose_schema() -> None:
 def test_the_schema_check_can_fail() -> None:
     schema = json.loads((Path(__file__).parent / "compose-spec.json").read_text())
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**COMPOSE, "services": {"api": {"healthcheck": {"retries": "many", "tset": []}}}}, schema)
+        jsonschema.validate(
+            {**COMPOSE, "services": {"api": {"healthcheck": {"retries": "many", "tset": []}}}}, schema
+        )
 
 
 def test_every_service_has_a_health_check() -> None:
