@@ -5,19 +5,16 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import algorithms
 from algorithms import workloads
 from algorithms.files import check_target, read_interests, write_interests, write_links
-from backend.cli.forms import AS_JSON, FILE, figures_table, print_json
+from backend.cli.forms import AS_JSON, FILE, figures_table, print_json, progress_bar
 
 
 @click.command("algorithms")
@@ -159,23 +156,6 @@ def _one_or_two_numbers(text: str) -> int | tuple[int, int]:
 
 def _flag(name: str) -> str:
     return name.replace("_", "-")
-
-
-@contextmanager
-def progress_bar(title: str, *, hidden: bool) -> Iterator[algorithms.Progress]:
-    """A bar on a terminal's stderr, nothing in a pipe."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=hidden or not console.is_terminal
-    ) as bar:
-        task = bar.add_task(title, total=1.0)
-        yield lambda done, stage: bar.update(task, completed=done, description=f"{title}: {stage}")
 
 
 def _peak_rss_mb() -> float:

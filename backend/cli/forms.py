@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 FILE = click.Path(path_type=Path)
@@ -20,3 +24,20 @@ def figures_table() -> Table:
 def print_json(value: object) -> None:
     """A value for a program, still readable by a person."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def progress_bar(title: str, *, hidden: bool) -> Iterator[Callable[[float, str], None]]:
+    """A bar on a terminal's stderr, nothing in a pipe."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=hidden or not console.is_terminal
+    ) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda done, stage: bar.update(task, completed=done, description=f"{title}: {stage}")
