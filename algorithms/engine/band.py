@@ -27,6 +27,10 @@ LEVEL, FILLED, ROW, REACH, CEILING, HIGHEST = 0, 1, 2, 3, 4, 5
 every contribution, known from the pass before, and the highest contribution met so far."""
 
 
+GROWTH = 4
+"""How many times its usual number of entries a band may take to hold one level whole, so that ties see all of it."""
+
+
 @dataclass
 class Band:
     """Entries (pairs of rows) of contribution ``lowest`` and above, queued by level."""
@@ -51,23 +55,26 @@ class Pass:
         run.passes += 1
         self.run = run
         self.width = width
-        self.list_start, self.member, self.member_label, self.walk_list, self.walk_from = make_lists(
-            c.row_start,
-            c.row_topic,
-            c.label,
-            c.size,
-            len(c.apart),
-            np.ones(rows, np.bool_) if included is None else included,
-        )
+        self.included = np.ones(rows, np.bool_) if included is None else included
+        self.gauge = np.array([2, 0, 0, rows, ceiling, 0], np.int64)
+        self._list_members()
         entries = run.limits.band_entries(count_visits(self.list_start, self.walk_list, self.walk_from))
-        self.most_entries = max(run.limits.most_entries, rows)
+        most_entries = (
+            run.limits.most_entries if width > 1 else min(run.limits.most_entries, GROWTH * entries)
+        )
+        self.most_entries = max(most_entries, rows)
         self.first, self.second, self.value = np.empty((3, max(entries, rows)), np.int32)
         most = int(c.row_start[1] - c.row_start[0])
         self.levels = np.zeros(most + 2, np.int64)
-        self.gauge = np.array([2, 0, 0, rows, ceiling, 0], np.int64)
-        self.list_end = self.list_start[1:].copy()
         self.count = np.zeros(rows, np.int16 if most < 1 << 14 else np.int32)
         self.reached = np.empty(rows, np.int32)
+
+    def _list_members(self) -> None:
+        c = self.run.components
+        self.list_start, self.member, self.member_label, self.walk_list, self.walk_from = make_lists(
+            c.row_start, c.row_topic, c.label, c.size, len(c.apart), self.included
+        )
+        self.list_end = self.list_start[1:].copy()
         cut_lists(self.gauge, c.row_start, self.list_start, self.list_end, self.member)
 
     @property
@@ -83,6 +90,9 @@ class Pass:
     def next_band(self) -> Band:
         """Count on, to the end or until the entries are full of pairs at the ceiling."""
         run, c = self.run, self.run.components
+        if self.gauge[ROW]:
+            # The batch before made links: with fresh labels most of what is left falls below the ceiling uncounted.
+            self._list_members()
         self.gauge[FILLED] = 0
         self.levels[:] = 0
         while not self.complete:
