@@ -114,7 +114,7 @@ def _mended(
             STRATEGIES[policy.strategy],
             policy.k,
             policy.lambda_,
-            1.0 if weave else float(policy.rho),
+            float(policy.rho),
             float(policy.alpha) if weave else 0.0,
             float(policy.delta) if weave else 0.0,
             policy.draws * (DRAWS_OF_A_JOIN if grew else 1),

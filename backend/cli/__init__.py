@@ -15,6 +15,7 @@ COMMANDS = {
     "build": "backend.cli.build:build",
     "verify": "backend.cli.judge:verify",
     "measure": "backend.cli.judge:measure",
+    "simulate": "backend.cli.churn:simulate",
     "bound": "backend.cli.bound:bound",
     "up": "backend.cli.system:up",
     "status": "backend.cli.system:status",
