@@ -217,12 +217,12 @@ def weak_spot(
             top = k
             while head[top] < 0:
                 top -= 1
-            v = head[top]
+            v = int(head[top])
         if absorbed < k:
             for place in range(starts[first + v], ends[first + v]):
                 near[neighbours[place]] = True
             for i in range(absorbed):
-                u = chosen[i]
+                u = int(chosen[i])
                 # The neighbours of v are the goals, so no path runs through v.
                 if not near[u] and fan(u, -1, k, first, starts, ends, neighbours, near, work, clock) < k:
                     answer = _cut(u, size, work, separator)

@@ -161,7 +161,7 @@ def close_topics(
                 y = ends[(k + 1) % n] if several else ends[k + n // 2]
                 if several and tree_of[k] == tree_of[(k + 1) % n]:
                     continue
-                i, j = subscription[x], subscription[y]
+                i, j = int(subscription[x]), int(subscription[y])
                 if block[i] == block[j] or top[block[i]] == j or top[block[j]] == i or i == j:
                     continue
                 clock[0] += 1

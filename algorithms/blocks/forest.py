@@ -374,16 +374,16 @@ def join_groups(
         # Forward each subscriber is joined with the one before in its group; backward the last with the first.
         for direction in range(2):
             for place in range(start[t], start[t + 1]):
-                i = subscription[place]
+                i = int(subscription[place])
                 g = group[row_of[place]]
                 j = -1
                 if direction == 0:
-                    j = last[g]
+                    j = int(last[g])
                     last[g] = i
                     if j < 0:
                         first[g] = i
                 elif last[g] == i:
-                    j = first[g]
+                    j = int(first[g])
                     first[g], last[g] = -1, -1
                 if j >= 0 and j != i and block[i] != block[j] and top[block[i]] != j and top[block[j]] != i:
                     clock[0] += 1
