@@ -28,7 +28,9 @@ every contribution, known from the pass before, and the highest contribution met
 
 
 GROWTH = 4
-"""How many times its usual number of entries a band may take to hold one level whole, so that ties see all of it."""
+ROOM = 1 << 22
+"""A band may take so many times its usual number of entries, or this number (50 MB), to hold one level whole, so that
+ties see all of it."""
 
 
 @dataclass
@@ -60,7 +62,9 @@ class Pass:
         self._list_members()
         entries = run.limits.band_entries(count_visits(self.list_start, self.walk_list, self.walk_from))
         most_entries = (
-            run.limits.most_entries if width > 1 else min(run.limits.most_entries, GROWTH * entries)
+            run.limits.most_entries
+            if width > 1
+            else min(run.limits.most_entries, max(GROWTH * entries, ROOM))
         )
         self.most_entries = max(most_entries, rows)
         self.first, self.second, self.value = np.empty((3, max(entries, rows)), np.int32)
