@@ -20,8 +20,6 @@ SHADOW, NAIVE, WEAVE = 0, 1, 2
 PLACE, COLUMN = 6, 7
 """Rows of scratch, -1 between calls: broker -> its place among the candidates; topic -> its place in a list."""
 
-PAIRS_TIMES_TOPICS = 1 << 23
-"""Bound on what a repair weighs: the leave of a hub with thousands of neighbours must not take seconds."""
 STRETCH = 64
 """How many subscribers are looked at to find a light one."""
 
@@ -86,6 +84,7 @@ def choose(
     k: int,
     cover: int,
     draws: int,
+    most: int,
     topics: Ints,
     starts: Longs,
     seeds: Ints,
@@ -96,9 +95,8 @@ def choose(
     scratch: Ints,
     random: Longs,
 ) -> Ints:
-    """The candidates, seeds first; ``PLACE`` holds their places until :func:`release`."""
+    """At most so many candidates (naive: any number), seeds first; :func:`release` forgets their places."""
     place = scratch[PLACE]
-    most = max(64, int((2 * PAIRS_TIMES_TOPICS / max(len(topics), 1)) ** 0.5))
     bound = len(seeds) + len(extras) + draws + len(topics) * (max(cover, k) + 3)
     if policy == NAIVE:
         for t in topics:

@@ -49,6 +49,7 @@ def mend(
     alpha: float,
     delta: float,
     draws: int,
+    most: int,
     grew: bool,
     topics: Ints,
     starts: Longs,
@@ -69,7 +70,7 @@ def mend(
     ``grew``: nothing was taken away, so one end of each link is a newcomer (Alg 3 and 10).
     """
     chosen = choose(
-        policy, k, cover, draws, topics, starts, seeds, newcomers, extras, pool, rows, scratch, random
+        policy, k, cover, draws, most, topics, starts, seeds, newcomers, extras, pool, rows, scratch, random
     )
     longest, widest = 2, 2
     for j in range(len(topics)):

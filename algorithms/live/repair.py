@@ -15,6 +15,7 @@ weave     a few random subscribers of the topics                      best worth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from algorithms.live.thin import thin
 TOPICS_AT_ONCE = 256
 """A repair looks at so many topics together; a broker with thousands is repaired in several goes, each seeing the links
 of those before, so that no table of all its topics by all candidates is ever made."""
+PAIRS_TIMES_TOPICS = 1 << 23
+"""Bound on what a repair weighs: the leave of a hub with thousands of neighbours must not take seconds."""
+FEWEST_CANDIDATES = 64
 NOBODY = np.empty(0, np.int32)
 NO_PAIRS = np.empty((0, 2), np.int32)
 DRAWS_OF_A_JOIN = 4
@@ -118,6 +122,7 @@ def _mended(
             float(policy.alpha) if weave else 0.0,
             float(policy.delta) if weave else 0.0,
             policy.draws * (DRAWS_OF_A_JOIN if grew else 1),
+            max(FEWEST_CANDIDATES, isqrt(2 * PAIRS_TIMES_TOPICS // (last - first))),
             grew,
             topics[first:last],
             starts[first : last + 1] - starts[first],

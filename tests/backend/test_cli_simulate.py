@@ -1,0 +1,63 @@
+"""``topicweave simulate`` as a newcomer types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.cli import main
+
+DEMO = Path(__file__).parents[2] / "backend" / "demos" / "autoware.csv.gz"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+@pytest.mark.parametrize("strategy", ["shadow", "weave", "rebuild"])
+def test_json(strategy: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--rounds", 12, "--strategy", strategy, "--rho", 2, "--lambda", 2, "--seed", 5]
+    code, out, err = run(capsys, "simulate", DEMO, *options, "--drift-every", 6, "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    assert len(report["rounds"]) == 12
+    assert (
+        report["parameters"] | {"strategy": strategy, "rho": 2.0, "lambda_": 2, "seed": 5}
+        == report["parameters"]
+    )
+    assert {"average_degree", "max_degree", "opened", "closed", "plan_ms", "fairness", "drift"} <= set(
+        report["rounds"][0]
+    )
+    assert report["summary"]["rounds"] == 12
+
+
+def test_table_and_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "simulate", DEMO, "--rounds", 10, "--k", 2, "--drift-every", 10)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split()[:4] == ["round", "change", "brokers", "links"]
+    assert "against a fresh gm2" in out
+    code, out, _ = run(capsys, "simulate", DEMO, "--rounds", 4, "--csv")
+    assert code == 0
+    assert len(out.splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--rounds", 0], "rounds: must be a whole number"),
+        (["--rounds", 3, "--strategy", "hope"], "strategy: must be one of shadow, naive, weave, rebuild"),
+        (["--rounds", 3, "--k", 3], "k: must be a whole number"),
+        (["--rounds", 3, "--csv", "--json"], "exclude each other"),
+        ([], "--rounds"),
+    ],
+)
+def test_bad_input(options: list[object], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "simulate", DEMO, *options)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert len(err.splitlines()) == 1
