@@ -16,6 +16,7 @@ from algorithms import hararypt as _hararypt
 from algorithms import low_oda as _low_oda
 from algorithms import per_topic as _per_topic
 from algorithms import two_d_oda as _two_d_oda
+from algorithms import weave as _weave
 from algorithms.errors import (
     AlgorithmsError,
     BadFile,
@@ -45,4 +46,4 @@ __all__ = [
     "find_algorithm",
 ]
 
-del _cd_oda, _degree_cover, _divide_conquer, _gm, _gm2, _hararypt, _low_oda, _per_topic, _two_d_oda
+del _cd_oda, _degree_cover, _divide_conquer, _gm, _gm2, _hararypt, _low_oda, _per_topic, _two_d_oda, _weave

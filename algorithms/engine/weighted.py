@@ -1,0 +1,216 @@
+"""The rule "largest weighted score": work a band off from the top level down, lazily.
+
+The loop is that of :mod:`algorithms.engine.largest` with a level of scores for a contribution. Inside a level the pair
+with the lowest larger degree comes first. A link is within one level of the best score at its step; pairs that would
+join one topic only wait for the trees at the end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from algorithms.engine.band import Band
+from algorithms.engine.components import clear_mark
+from algorithms.engine.entries import ACCEPTED, KEY, MARKED, SPENT, TOP, append
+from algorithms.engine.run import Accepted, Limits, Rows
+from algorithms.engine.trees import TIES_DEGREE, finish
+from algorithms.engine.weighted_band import WeightedPass
+from algorithms.engine.weighted_run import WeightedRun
+from algorithms.engine.weights import TERMS, Weights, level_of, link_rows, weigh_score
+from algorithms.interests import Interests, Ints, Longs
+from algorithms.jit import kernel
+from algorithms.registry import Progress, silent
+from algorithms.workloads import Floats
+
+
+def connect_weighted(
+    interests: Interests | Rows,
+    weights: Weights,
+    *,
+    seed: int = 0,
+    limits: Limits | None = None,
+    progress: Progress = silent,
+    group: Ints | None = None,
+    degrees: Ints | None = None,
+    topic_sizes: Longs | None = None,
+    linked_before: Ints | None = None,
+) -> Accepted:
+    """Connect every topic by the rule "largest weighted score".
+
+    ``group``: subscriptions (broker by broker) of a topic with the same number are connected already; ``degrees``:
+    links each broker has before; ``topic_sizes``: n_t, where it is not the number of subscribers given;
+    ``linked_before``: pairs whose score is raised by ``weights.keep``.
+    """
+    run = WeightedRun(
+        interests,
+        weights,
+        seed=seed,
+        limits=limits or Limits(),
+        report=progress,
+        group=group,
+        degrees=degrees,
+        topic_sizes=topic_sizes,
+        linked_before=linked_before,
+    )
+    ceiling = run.most_level
+    while ceiling > 0 and len(run.components.apart):
+        scoring = WeightedPass(run, ceiling)
+        while not scoring.complete:
+            work_off(run, scoring.next_band())
+        ceiling = scoring.level - 1
+        run.compact()
+    finish(run, TIES_DEGREE)
+    return run.accepted()
+
+
+def work_off(run: WeightedRun, found: Band) -> None:
+    """Accept the links of a band."""
+    c = run.components
+    keys = int(run.degree.max(initial=0)) + len(c.broker)
+    key_head, key_tail = np.full((2, keys + 1), -1, np.int32)
+    run.cursor[TOP] = found.highest
+    run.cursor[KEY] = -1
+    while not _take_from_band(
+        run.cursor,
+        run.limits.steps,
+        found.lowest,
+        run.weights.bits,
+        run.bonus,
+        c.row_start,
+        c.row_topic,
+        c.label,
+        c.ring,
+        c.size,
+        c.apart,
+        run.unit,
+        run.decay,
+        run.worth,
+        run.kept_start,
+        run.kept,
+        run.degree,
+        run.penalty,
+        run.mark,
+        found.first,
+        found.second,
+        found.following,
+        found.head,
+        found.tail,
+        key_head,
+        key_tail,
+        run.links,
+        run.gains,
+    ):
+        run.done("joining components")
+
+
+@kernel
+def _take_from_band(
+    cursor: Longs,
+    budget: int,
+    lowest: int,
+    bits: int,
+    bonus: float,
+    row_start: Longs,
+    row_topic: Ints,
+    label: Ints,
+    ring: Ints,
+    size: Ints,
+    apart: Ints,
+    unit: Floats,
+    decay: Floats,
+    worth: Ints,
+    kept_start: Longs,
+    kept: Ints,
+    degree: Ints,
+    penalty: Floats,
+    mark: Ints,
+    first: Ints,
+    second: Ints,
+    following: Ints,
+    level_head: Ints,
+    level_tail: Ints,
+    key_head: Ints,
+    key_tail: Ints,
+    links: Ints,
+    gains: Ints,
+) -> bool:
+    """Accept links from level ``cursor[TOP]`` down to ``lowest``; False when ``budget`` steps ran out before.
+
+    ``first``, ``second`` and ``following`` are the band's entries, queued by level and, within the level at work, by
+    the larger degree of the two ends; ``mark`` is scratch, one place a topic, all -1; accepted links are rows, in order.
+    """
+    last_key = len(key_head) - 1
+    while cursor[TOP] >= lowest:
+        level = cursor[TOP]
+        if cursor[KEY] < 0:
+            entry = level_head[level]
+            level_head[level] = -1
+            while entry >= 0:
+                after = following[entry]
+                key = min(max(degree[first[entry]], degree[second[entry]]), last_key)
+                append(entry, key, key_head, key_tail, following)
+                entry = after
+            cursor[KEY] = 0
+        while cursor[KEY] <= last_key:
+            key = cursor[KEY]
+            entry = key_head[key]
+            if entry < 0:
+                cursor[KEY] = key + 1
+                continue
+            if budget <= 0:
+                return False
+            budget -= 1
+            after = following[entry]
+            key_head[key] = after
+            v = first[entry]
+            w = second[entry]
+            larger = max(degree[v], degree[w])
+            if min(larger, last_key) > key:
+                append(entry, min(larger, last_key), key_head, key_tail, following)
+                continue
+            again = after >= 0 and first[after] == v
+            packed = weigh_score(v, w, again, cursor, row_start, row_topic, label, worth, mark)
+            cursor[SPENT] += 1
+            terms = packed & ((1 << TERMS) - 1)
+            if terms < 2:
+                continue
+            score = packed >> TERMS
+            for k in range(kept_start[v], kept_start[v + 1]):
+                if kept[k] == w:
+                    score = np.int64(score * bonus)
+            if len(penalty) > 1:
+                score = np.int64(score * penalty[larger])
+            now = level_of(score, bits)
+            if now == level:
+                marked = cursor[MARKED] == v
+                if not marked and cursor[MARKED] >= 0:
+                    # The link may relabel components of the marked row.
+                    clear_mark(cursor[MARKED], row_start, row_topic, mark)
+                    cursor[MARKED] = -1
+                link_rows(
+                    v,
+                    w,
+                    marked,
+                    row_start,
+                    row_topic,
+                    label,
+                    ring,
+                    size,
+                    apart,
+                    mark,
+                    unit,
+                    decay,
+                    worth,
+                )
+                degree[v] += 1
+                degree[w] += 1
+                at = cursor[ACCEPTED]
+                links[at, 0] = v
+                links[at, 1] = w
+                gains[at] = terms
+                cursor[ACCEPTED] = at + 1
+            elif now >= lowest:
+                append(entry, now, level_head, level_tail, following)
+        cursor[TOP] = level - 1
+        cursor[KEY] = -1
+    return True

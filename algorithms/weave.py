@@ -1,0 +1,110 @@
+"""weave: fewer links than greedy merge, by a score that looks at how rare a topic and how small a component is.
+
+Greedy merge counts topics: its first links serve popular topics, which later links, needed for rarer ones, would have
+connected anyway. weave weighs a topic by n_t^-alpha and a join by the smaller component's size to the -beta: rare topics
+first, and a first link for everybody before large components are joined. :mod:`algorithms.engine.weights` has the score;
+docs/decisions/0040-weave.md what was measured.
+
+For k >= 2 the same weights choose the links of a degree cover (:mod:`algorithms.degree_cover`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from algorithms.cover import weighted
+from algorithms.degree_cover import covered
+from algorithms.engine import Limits, connect_largest, part_of
+from algorithms.engine.weighted import connect_weighted
+from algorithms.engine.weights import Weights
+from algorithms.errors import BadInput
+from algorithms.interests import Interests, Ints
+from algorithms.prune import PRUNE, pruned
+from algorithms.registry import MEMORY, Parameter, Progress, algorithm
+from algorithms.shortcuts import SHORTCUTS, shortcuts
+
+LARGEST = 16.0
+"""Exponents above this would leave nothing but the rarest topics; sums of them would lose their last digits."""
+
+ALPHA = Parameter(
+    "alpha",
+    float,
+    0.6,
+    "rare topics first: a topic weighs its subscribers to the -alpha",
+    minimum=0,
+    maximum=LARGEST,
+)
+BETA = Parameter(
+    "beta",
+    float,
+    0.5,
+    "small components first: a join weighs the smaller one's size to the -beta (k = 1)",
+    minimum=0,
+    maximum=LARGEST,
+)
+DELTA = Parameter(
+    "delta",
+    float,
+    0.0,
+    "low degrees first: a score falls with the larger degree to the -delta (k = 1)",
+    minimum=0,
+    maximum=LARGEST,
+)
+K = Parameter("k", int, 1, "topics survive the failure of any k - 1 brokers", minimum=1, maximum=2**31 - 1)
+
+
+@algorithm(
+    "weave",
+    summary="Greedy merge by a weighted score: rare topics and small components first; the fewest links",
+    guarantee="topic-connected (k-connected for k >= 2); fewer links than gm in all that was measured, no factor proven",
+    paper="ours",
+    parameters=(ALPHA, BETA, DELTA, K, SHORTCUTS, PRUNE, MEMORY),
+)
+def weave(
+    interests: Interests,
+    *,
+    seed: int,
+    progress: Progress,
+    alpha: float = 0.6,
+    beta: float = 0.5,
+    delta: float = 0.0,
+    k: int = 1,
+    shortcuts: float = 0.0,
+    prune: bool = False,
+    memory_mb: int = 2048,
+) -> Ints:
+    """weave; alpha = beta = delta = 0 is GM. Nothing in it is random: the seed does not matter."""
+    limits = Limits(memory_mb)
+    if k > 1:
+        for name, value in (("delta", delta), ("shortcuts", shortcuts)):
+            if value:
+                raise BadInput(name, value, "works for k = 1 only")
+        k = min(k, max(int(interests.topic_sizes().max(initial=1)), 2))
+        return covered(
+            interests, k, weighted(interests, k, alpha), prune=True, limits=limits, progress=progress
+        )
+    until = 1.0 - 0.3 * (shortcuts > 0) - 0.2 * prune
+    links = connect_weighted(
+        interests,
+        Weights(alpha, beta, delta),
+        seed=seed,
+        limits=limits,
+        progress=part_of(progress, 0.0, until),
+    ).links
+    if prune:
+        links = pruned(interests, np.sort(links, axis=1), 1, progress=part_of(progress, until, until + 0.2))
+    if shortcuts:
+        links = _with_shortcuts(interests, links, shortcuts, seed, limits, part_of(progress, 0.7, 1.0))
+    return links
+
+
+def _with_shortcuts(
+    interests: Interests, links: Ints, share: float, seed: int, limits: Limits, progress: Progress
+) -> Ints:
+    """The links and shortcuts for a share of what they save against GM."""
+    merged = connect_largest(interests, seed=seed, limits=limits, progress=part_of(progress, 0.0, 0.8)).links
+    saved = len(merged) - len(links)
+    more = shortcuts(
+        interests, links, int(share * saved), limits=limits, progress=part_of(progress, 0.8, 1.0)
+    )
+    return np.concatenate([links, more])

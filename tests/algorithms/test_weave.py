@@ -1,0 +1,189 @@
+"""weave: every link within one level of the best score, fewer links than GM, never below the bound."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algorithms import BadInput, Cancelled, Interests, Overlay, build
+from algorithms.bound import lower_bound
+from algorithms.engine import Limits, connect_largest
+from algorithms.engine.weighted import connect_weighted
+from algorithms.engine.weights import Weights, least_score, level_of
+from algorithms.workloads import Distribution, generate
+from tests.algorithms.strategies import NOTHING_TO_LINK, any_interests, named
+from tests.algorithms.twins.optimum import fewest_links
+from tests.algorithms.twins.steps import broken_step
+from tests.algorithms.twins.weave import broken_weave_step
+
+exponents = st.sampled_from([0.0, 0.25, 0.6, 1.0, 2.0])
+some_limits = st.sampled_from(
+    [Limits(), Limits(entries=1), Limits(entries=9), Limits(entries=4, visits=1, steps=1)]
+)
+
+
+@given(any_interests(), exponents, exponents, st.sampled_from([0.0, 0.1, 1.0]), some_limits)
+@settings(max_examples=120, deadline=None)
+def test_every_link_is_within_one_level_of_the_best(
+    interests: Interests, alpha: float, beta: float, delta: float, limits: Limits
+) -> None:
+    accepted = connect_weighted(interests, Weights(alpha, beta, delta), limits=limits)
+    broken = broken_weave_step(interests, accepted.links, alpha=alpha, beta=beta, delta=delta)
+    assert broken is None, broken
+    assert Overlay.from_links(interests, accepted.links).is_tco()
+
+
+@given(any_interests(), st.sampled_from([0.5, 2.0]), some_limits, st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_links_of_before_are_raised(
+    interests: Interests, keep: float, limits: Limits, random: Random
+) -> None:
+    pairs = [(v, w) for v in range(len(interests.brokers)) for w in range(v) if random.random() < 0.4]
+    before = np.array(pairs, np.int32).reshape(-1, 2)
+    accepted = connect_weighted(interests, Weights(keep=keep), limits=limits, linked_before=before)
+    broken = broken_weave_step(
+        interests, accepted.links, alpha=0.6, beta=0.5, keep=keep, before=frozenset((w, v) for v, w in pairs)
+    )
+    assert broken is None, broken
+
+
+@given(any_interests(), some_limits)
+@settings(max_examples=100, deadline=None)
+def test_without_exponents_it_is_greedy_merge(interests: Interests, limits: Limits) -> None:
+    accepted = connect_weighted(interests, Weights(0, 0, 0), limits=limits)
+    broken = broken_step(interests, accepted.links)
+    assert broken is None, broken
+
+
+def test_without_exponents_it_has_as_many_links_as_greedy_merge() -> None:
+    interests = generate(brokers=300, topics=60, subscriptions=10, distribution="zipf", seed=2)
+    merged = connect_largest(interests).contributions
+    woven = connect_weighted(interests, Weights(0, 0, 0)).contributions
+    assert abs(len(woven) - len(merged)) <= 0.02 * len(merged)
+    assert np.array_equal(woven, np.sort(woven)[::-1])
+
+
+@pytest.mark.parametrize(
+    ("distribution", "exponent", "less"),
+    [("uniform", 2.0, 0.04), ("zipf", 0.5, 0.05), ("zipf", 2.0, 0.15), ("exponential", 2.0, 0.15)],
+)
+def test_fewer_links_than_greedy_merge(distribution: Distribution, exponent: float, less: float) -> None:
+    interests = generate(
+        brokers=300, topics=100, subscriptions=20, distribution=distribution, exponent=exponent, seed=1
+    )
+    links = len(build("weave", interests).links)
+    assert links < (1 - less) * len(build("gm", interests).links)
+    assert links >= lower_bound(interests, iterations=40).links
+
+
+def test_near_the_optimum_of_tiny_interests() -> None:
+    woven = merged = optimum = 0
+    for seed in range(40):
+        interests = generate(brokers=9, topics=9, subscriptions=4, distribution="uniform", seed=seed)
+        woven += len(build("weave", interests).links)
+        merged += len(build("gm", interests).links)
+        optimum += fewest_links(interests)
+    assert optimum <= woven <= 1.03 * optimum
+    assert woven <= merged
+
+
+def test_the_same_links_again_and_in_little_memory_as_many() -> None:
+    interests = generate(brokers=400, topics=80, subscriptions=12, distribution="zipf", seed=4)
+    one, two = (connect_weighted(interests, Weights()) for _ in range(2))
+    small = connect_weighted(interests, Weights(), limits=Limits(entries=600))
+    assert np.array_equal(one.links, two.links)
+    assert small.passes > one.passes
+    assert abs(len(small.links) - len(one.links)) < 0.01 * len(one.links)
+
+
+def test_parts_that_are_connected_are_not_connected_again() -> None:
+    interests = generate(brokers=60, topics=12, subscriptions=4, distribution="uniform", seed=1)
+    inner = build("gm", interests).links
+    together = np.zeros(interests.subscriptions, np.int32)
+    assert not len(connect_weighted(interests, Weights(), group=together).links)
+    degrees = np.bincount(inner.ravel(), minlength=60).astype(np.int32)
+    half = np.repeat(np.arange(60, dtype=np.int32) % 2, interests.broker_sizes())
+    across = connect_weighted(interests, Weights(delta=0.1), group=half, degrees=degrees).links
+    assert (across.sum(axis=1) % 2 == 1).all()
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("distribution", ["uniform", "zipf"])
+def test_more_connected(k: int, distribution: Distribution) -> None:
+    interests = generate(brokers=120, topics=20, subscriptions=6, distribution=distribution, seed=1)
+    overlay = build("weave", interests, k=k)
+    assert overlay.is_ktco(k)
+    assert len(overlay.links) < 1.02 * len(build("degree-cover", interests, k=k).links)
+
+
+def test_prune_finds_almost_nothing() -> None:
+    interests = generate(brokers=200, topics=40, subscriptions=8, distribution="zipf", seed=1)
+    whole, pruned = build("weave", interests), build("weave", interests, prune=True)
+    assert pruned.is_tco()
+    assert 0.99 * len(whole.links) <= len(pruned.links) <= len(whole.links)
+
+
+@pytest.mark.parametrize("topics", NOTHING_TO_LINK)
+def test_nothing_to_link(topics: dict[str, list[str]]) -> None:
+    assert not len(build("weave", Interests.from_mapping(topics), shortcuts=1, prune=True).links)
+
+
+def test_hundreds_of_common_topics() -> None:
+    """Rows past twelve times each other's length."""
+    chosen = [set(range(700)), set(range(650)), {1, 2}, {3}, {699, 4}, set(range(300, 700))]
+    accepted = connect_weighted(named(chosen), Weights())
+    assert Overlay.from_links(named(chosen), accepted.links).is_tco()
+    broken = broken_weave_step(named(chosen), accepted.links, alpha=0.6, beta=0.5)
+    assert broken is None, broken
+
+
+@pytest.mark.parametrize("bits", [5, 20])
+def test_levels_rise_with_scores_and_are_narrow(bits: int) -> None:
+    some = [*range(200), *(int(1.07**n) for n in range(430))]
+    for score in some:
+        level = level_of(score, bits)
+        assert least_score(level, bits) <= score < least_score(level + 1, bits)
+        assert least_score(level + 1, bits) <= max(score * (1 + 2.0**-bits), score + 1)
+
+
+def test_the_callback_sees_progress_and_can_cancel() -> None:
+    interests = generate(brokers=200, topics=30, subscriptions=8, distribution="uniform")
+    seen: list[float] = []
+
+    def stop_half_way(done: float, _stage: str) -> None:
+        seen.append(done)
+        if done > 0.5:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        connect_weighted(
+            interests, Weights(), limits=Limits(entries=300, visits=1000, steps=100), progress=stop_half_way
+        )
+    assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("alpha", -0.1, "at least 0"),
+        ("beta", "much", "must be a number"),
+        ("delta", float("nan"), "must be a number"),
+        ("k", 0, "at least 1"),
+        ("shortcuts", 1.5, "at least 0 and at most 1"),
+        ("shortcuts", -1, "at least 0 and at most 1"),
+        ("rho_", 2, "no such parameter"),
+    ],
+)
+def test_bad_input(name: str, value: object, wanted: str) -> None:
+    with pytest.raises(BadInput, match=wanted):
+        build("weave", named([{1}, {1}]), **{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["delta", "shortcuts"])
+def test_what_works_for_one_connection_only_says_so(name: str) -> None:
+    with pytest.raises(BadInput, match="works for k = 1 only"):
+        build("weave", named([{1}, {1}]), k=2, **{name: 0.5})  # type: ignore[arg-type]
