@@ -82,8 +82,8 @@ class Parameter:
         low, high = self.minimum, self.maximum
         if (low is not None and number < low) or (high is not None and number > high):
             bounds = " and ".join(
-                ([f"at least {low:g}"] if low is not None else [])
-                + ([f"at most {high:g}"] if high is not None else [])
+                ([f"at least {_plain(low)}"] if low is not None else [])
+                + ([f"at most {_plain(high)}"] if high is not None else [])
             )
             raise BadInput(self.name, value, f"must be {wanted}, {bounds}")
         return int(number) if self.kind is int else float(number)
@@ -104,6 +104,10 @@ class Parameter:
         }
 
 
+def _plain(limit: float) -> str:
+    return f"{int(limit)}" if limit == int(limit) else f"{limit:g}"
+
+
 SEED = Parameter(
     "seed", int, 0, "the same interests and seed give the same links", minimum=0, maximum=2**63 - 1
 )
@@ -120,6 +124,8 @@ class Algorithm:
     paper: str
     parameters: tuple[Parameter, ...]
     run: Callable[..., NDArray[np.int32]] = field(repr=False)
+    sticky: bool = False
+    """Whether ``run`` takes ``earlier``, the links of an overlay to rebuild, and can hold on to them."""
 
     def parse(self, params: Mapping[str, object]) -> dict[str, Value]:
         """All parameters with their values: the given ones checked, the others by default."""
@@ -144,12 +150,18 @@ _ALGORITHMS: dict[str, Algorithm] = {}
 
 
 def algorithm(
-    name: str, *, summary: str, guarantee: str, paper: str, parameters: tuple[Parameter, ...] = ()
+    name: str,
+    *,
+    summary: str,
+    guarantee: str,
+    paper: str,
+    parameters: tuple[Parameter, ...] = (),
+    sticky: bool = False,
 ) -> Callable[[Callable[..., NDArray[np.int32]]], Callable[..., NDArray[np.int32]]]:
     """Register a function ``(interests, *, seed, progress, **parameters) -> links`` under a name."""
 
     def register(run: Callable[..., NDArray[np.int32]]) -> Callable[..., NDArray[np.int32]]:
-        _ALGORITHMS[name] = Algorithm(name, summary, guarantee, paper, (SEED, *parameters), run)
+        _ALGORITHMS[name] = Algorithm(name, summary, guarantee, paper, (SEED, *parameters), run, sticky)
         return run
 
     return register
@@ -167,12 +179,26 @@ def find_algorithm(name: str) -> Algorithm:
     return _ALGORITHMS[name]
 
 
-def build(name: str, interests: Interests, *, progress: Progress = silent, **params: object) -> Overlay:
-    """Run one algorithm by name.
+def build(
+    name: str,
+    interests: Interests,
+    *,
+    progress: Progress = silent,
+    earlier: Overlay | None = None,
+    **params: object,
+) -> Overlay:
+    """Run one algorithm by name; ``earlier`` is an overlay of the same brokers, for an algorithm that can hold on to it.
 
     >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
     >>> build("gm", interests).link_names()
     [('a', 'b'), ('b', 'c')]
     """
     chosen = find_algorithm(name)
-    return Overlay.from_links(interests, chosen.run(interests, progress=progress, **chosen.parse(params)))
+    values: dict[str, object] = dict(chosen.parse(params))
+    if earlier is not None:
+        if not chosen.sticky:
+            raise BadInput("from", name, "this algorithm does not rebuild from earlier links")
+        if earlier.interests.brokers != interests.brokers:
+            raise BadInput("from", earlier, "these are links of other brokers")
+        values["earlier"] = earlier.links
+    return Overlay.from_links(interests, chosen.run(interests, progress=progress, **values))
