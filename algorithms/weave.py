@@ -50,6 +50,14 @@ DELTA = Parameter(
     minimum=0,
     maximum=LARGEST,
 )
+KEEP = Parameter(
+    "keep",
+    float,
+    0.0,
+    "raise the score of links that exist by this share, for a rebuild that changes less (k = 1)",
+    minimum=0,
+    maximum=1_000_000,
+)
 K = Parameter("k", int, 1, "topics survive the failure of any k - 1 brokers", minimum=1, maximum=2**31 - 1)
 
 
@@ -58,7 +66,8 @@ K = Parameter("k", int, 1, "topics survive the failure of any k - 1 brokers", mi
     summary="Greedy merge by a weighted score: rare topics and small components first; the fewest links",
     guarantee="topic-connected (k-connected for k >= 2); fewer links than gm in all that was measured, no factor proven",
     paper="ours",
-    parameters=(ALPHA, BETA, DELTA, K, SHORTCUTS, PRUNE, MEMORY),
+    parameters=(ALPHA, BETA, DELTA, KEEP, K, SHORTCUTS, PRUNE, MEMORY),
+    sticky=True,
 )
 def weave(
     interests: Interests,
@@ -68,15 +77,22 @@ def weave(
     alpha: float = 0.6,
     beta: float = 0.5,
     delta: float = 0.0,
+    keep: float = 0.0,
     k: int = 1,
     shortcuts: float = 0.0,
     prune: bool = False,
     memory_mb: int = 2048,
+    earlier: Ints | None = None,
 ) -> Ints:
-    """weave; alpha = beta = delta = 0 is GM. Nothing in it is random: the seed does not matter."""
+    """weave; alpha = beta = delta = 0 is GM. Nothing in it is random: the seed does not matter.
+
+    ``earlier``: the links of before, which ``keep`` holds on to; without it they count for nothing.
+    """
+    if keep and earlier is None:
+        raise BadInput("keep", keep, "needs the links to keep")
     limits = Limits(memory_mb)
     if k > 1:
-        for name, value in (("delta", delta), ("shortcuts", shortcuts)):
+        for name, value in (("delta", delta), ("keep", keep), ("shortcuts", shortcuts)):
             if value:
                 raise BadInput(name, value, "works for k = 1 only")
         k = min(k, max(int(interests.topic_sizes().max(initial=1)), 2))
@@ -86,10 +102,11 @@ def weave(
     until = 1.0 - 0.3 * (shortcuts > 0) - 0.2 * prune
     links = connect_weighted(
         interests,
-        Weights(alpha, beta, delta),
+        Weights(alpha, beta, delta, keep),
         seed=seed,
         limits=limits,
         progress=part_of(progress, 0.0, until),
+        linked_before=earlier if keep else None,
     ).links
     if prune:
         links = pruned(interests, np.sort(links, axis=1), 1, progress=part_of(progress, until, until + 0.2))

@@ -59,6 +59,27 @@ def connect_weighted(
             work_off(run, scoring.next_band())
         ceiling = scoring.level - 1
         run.compact()
+    c = run.components
+    if len(run.kept):
+        # Any tree does as well as another now, so the links of before come first.
+        _take_kept(
+            run.cursor,
+            c.row_start,
+            c.row_topic,
+            c.label,
+            c.ring,
+            c.size,
+            c.apart,
+            run.unit,
+            run.decay,
+            run.worth,
+            run.degree,
+            run.mark,
+            run.links,
+            run.gains,
+            run.kept_start,
+            run.kept,
+        )
     finish(run, TIES_DEGREE)
     return run.accepted()
 
@@ -101,6 +122,87 @@ def work_off(run: WeightedRun, found: Band) -> None:
         run.gains,
     ):
         run.done("joining components")
+
+
+@kernel
+def accept_scored(
+    v: int,
+    w: int,
+    terms: int,
+    cursor: Longs,
+    row_start: Longs,
+    row_topic: Ints,
+    label: Ints,
+    ring: Ints,
+    size: Ints,
+    apart: Ints,
+    unit: Floats,
+    decay: Floats,
+    worth: Ints,
+    degree: Ints,
+    mark: Ints,
+    links: Ints,
+    gains: Ints,
+) -> None:
+    """Make a pair of rows a link: join components, raise degrees, write it down."""
+    marked = cursor[MARKED] == v
+    if not marked and cursor[MARKED] >= 0:
+        # The link may relabel components of the marked row.
+        clear_mark(cursor[MARKED], row_start, row_topic, mark)
+        cursor[MARKED] = -1
+    link_rows(v, w, marked, row_start, row_topic, label, ring, size, apart, mark, unit, decay, worth)
+    degree[v] += 1
+    degree[w] += 1
+    at = cursor[ACCEPTED]
+    links[at, 0] = v
+    links[at, 1] = w
+    gains[at] = terms
+    cursor[ACCEPTED] = at + 1
+
+
+@kernel
+def _take_kept(
+    cursor: Longs,
+    row_start: Longs,
+    row_topic: Ints,
+    label: Ints,
+    ring: Ints,
+    size: Ints,
+    apart: Ints,
+    unit: Floats,
+    decay: Floats,
+    worth: Ints,
+    degree: Ints,
+    mark: Ints,
+    links: Ints,
+    gains: Ints,
+    kept_start: Longs,
+    kept: Ints,
+) -> None:
+    """Take every link of before that still joins a topic; for when no pair joins more than one."""
+    for v in range(len(kept_start) - 1):
+        for k in range(kept_start[v], kept_start[v + 1]):
+            again = k + 1 < kept_start[v + 1]
+            if weigh_score(v, kept[k], again, cursor, row_start, row_topic, label, worth, mark):
+                accept_scored(
+                    v,
+                    kept[k],
+                    1,
+                    cursor,
+                    row_start,
+                    row_topic,
+                    label,
+                    ring,
+                    size,
+                    apart,
+                    unit,
+                    decay,
+                    worth,
+                    degree,
+                    mark,
+                    links,
+                    gains,
+                )
 
 
 @kernel
@@ -182,33 +284,25 @@ def _take_from_band(
                 score = np.int64(score * penalty[larger])
             now = level_of(score, bits)
             if now == level:
-                marked = cursor[MARKED] == v
-                if not marked and cursor[MARKED] >= 0:
-                    # The link may relabel components of the marked row.
-                    clear_mark(cursor[MARKED], row_start, row_topic, mark)
-                    cursor[MARKED] = -1
-                link_rows(
+                accept_scored(
                     v,
                     w,
-                    marked,
+                    terms,
+                    cursor,
                     row_start,
                     row_topic,
                     label,
                     ring,
                     size,
                     apart,
-                    mark,
                     unit,
                     decay,
                     worth,
+                    degree,
+                    mark,
+                    links,
+                    gains,
                 )
-                degree[v] += 1
-                degree[w] += 1
-                at = cursor[ACCEPTED]
-                links[at, 0] = v
-                links[at, 1] = w
-                gains[at] = terms
-                cursor[ACCEPTED] = at + 1
             elif now >= lowest:
                 append(entry, now, level_head, level_tail, following)
         cursor[TOP] = level - 1

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import algorithms
 from algorithms import workloads
-from algorithms.files import check_target, read_interests, write_interests, write_links
+from algorithms.files import check_target, read_interests, read_links, write_interests, write_links
 from backend.cli.forms import AS_JSON, FILE, figures_table, print_json, progress_bar
 
 
@@ -77,6 +77,7 @@ class AlgorithmCommands(click.Group):
                     ["--out"], type=FILE, required=True, help="Where the links go.", metavar="LINKS"
                 ),
                 *(_option(parameter) for parameter in chosen.parameters),
+                *([_earlier_option()] if chosen.sticky else []),
                 click.Option(["--json", "as_json"], is_flag=True, help="Print JSON for a program."),
             ],
             callback=lambda **given: _build(chosen, **given),
@@ -92,18 +93,26 @@ def build() -> None:
 
 
 def _build(
-    chosen: algorithms.Algorithm, *, interests: Path, out: Path, as_json: bool, **options: object
+    chosen: algorithms.Algorithm,
+    *,
+    interests: Path,
+    out: Path,
+    as_json: bool,
+    earlier: Path | None = None,
+    **options: object,
 ) -> None:
     given = {name: value for name, value in options.items() if value is not None}
     params = chosen.parse(given)
     check_target(out)
     source = read_interests(interests)
+    before = None if earlier is None else read_links(earlier, source)
     _warm(chosen.name, params)
     with progress_bar(chosen.name, hidden=as_json) as progress:
         started = time.perf_counter()
-        overlay = algorithms.build(chosen.name, source, progress=progress, **given)
+        overlay = algorithms.build(chosen.name, source, progress=progress, earlier=before, **given)
         seconds = time.perf_counter() - started
     write_links(overlay, out)
+    changes = {} if before is None else _changes(before, overlay)
     report = {
         "algorithm": chosen.name,
         "params": params,
@@ -115,6 +124,7 @@ def _build(
         "max_degree": overlay.max_degree,
         "seconds": seconds,
         "peak_rss_mb": _peak_rss_mb(),
+        **changes,
     }
     if as_json:
         print_json(report)
@@ -124,12 +134,20 @@ def _build(
         f"{chosen.name}: {report['links']:,} links for {report['brokers']:,} brokers and {report['topics']:,} topics"
         f"{repeated}, degree {overlay.average_degree:.2f} on average and {overlay.max_degree} at most, in {seconds:.2f} s"
     )
+    if before is not None:
+        click.echo(f"against {earlier}: " + ", ".join(f"{count:,} {what}" for what, count in changes.items()))
+
+
+def _changes(before: algorithms.Overlay, after: algorithms.Overlay) -> dict[str, int]:
+    """How many links a rebuild keeps, opens and closes."""
+    kept = len(set(map(tuple, before.links.tolist())) & set(map(tuple, after.links.tolist())))
+    return {"kept": kept, "opened": len(after.links) - kept, "closed": len(before.links) - kept}
 
 
 def _warm(name: str, params: dict[str, Any]) -> None:
     """Compile the kernels on a tiny input, so that the seconds reported are the algorithm's alone."""
     tiny = algorithms.Interests.from_mapping({"a": ["x", "y"], "b": ["x", "y"], "c": ["y"], "d": ["x"]})
-    sized = {key: value for key, value in params.items() if key != "parts"}
+    sized = {key: value for key, value in params.items() if key not in ("parts", "keep")}
     algorithms.build(name, tiny, **sized)
 
 
@@ -144,6 +162,12 @@ def _option(parameter: algorithms.Parameter) -> click.Option:
         )
     return click.Option(
         [f"--{_flag(parameter.name)}", parameter.name], default=None, help=text, metavar="VALUE"
+    )
+
+
+def _earlier_option() -> click.Option:
+    return click.Option(
+        ["--from", "earlier"], type=FILE, metavar="LINKS", help="The links of before, for --keep."
     )
 
 

@@ -111,6 +111,32 @@ def test_parts_that_are_connected_are_not_connected_again() -> None:
     assert (across.sum(axis=1) % 2 == 1).all()
 
 
+def test_a_sticky_rebuild_changes_less() -> None:
+    interests = generate(brokers=300, topics=60, subscriptions=10, distribution="uniform", seed=5)
+    earlier = build("gm", interests)
+    old = set(map(tuple, earlier.links.tolist()))
+    kept, links = [], []
+    for keep in (0, 0.25, 1, 100):
+        overlay = build("weave", interests, keep=keep, earlier=earlier)
+        assert overlay.is_tco()
+        kept.append(len(old & set(map(tuple, overlay.links.tolist()))))
+        links.append(len(overlay.links))
+    assert kept == sorted(kept)
+    assert links == sorted(links)
+    assert kept[-1] > 0.98 * links[-1]
+    assert np.array_equal(build("weave", interests, earlier=earlier).links, build("weave", interests).links)
+
+
+def test_earlier_links_that_cannot_be_used() -> None:
+    interests, other = named([{1}, {1}]), named([{1}, {1}, {1}])
+    with pytest.raises(BadInput, match="needs the links to keep"):
+        build("weave", interests, keep=0.5)
+    with pytest.raises(BadInput, match="links of other brokers"):
+        build("weave", interests, keep=0.5, earlier=build("gm", other))
+    with pytest.raises(BadInput, match="does not rebuild from earlier links"):
+        build("gm", interests, earlier=build("gm", interests))
+
+
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("distribution", ["uniform", "zipf"])
 def test_more_connected(k: int, distribution: Distribution) -> None:
@@ -172,6 +198,7 @@ def test_the_callback_sees_progress_and_can_cancel() -> None:
         ("alpha", -0.1, "at least 0"),
         ("beta", "much", "must be a number"),
         ("delta", float("nan"), "must be a number"),
+        ("keep", -1, "at least 0"),
         ("k", 0, "at least 1"),
         ("shortcuts", 1.5, "at least 0 and at most 1"),
         ("shortcuts", -1, "at least 0 and at most 1"),
@@ -183,7 +210,7 @@ def test_bad_input(name: str, value: object, wanted: str) -> None:
         build("weave", named([{1}, {1}]), **{name: value})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["delta", "shortcuts"])
+@pytest.mark.parametrize("name", ["delta", "keep", "shortcuts"])
 def test_what_works_for_one_connection_only_says_so(name: str) -> None:
     with pytest.raises(BadInput, match="works for k = 1 only"):
-        build("weave", named([{1}, {1}]), k=2, **{name: 0.5})  # type: ignore[arg-type]
+        build("weave", named([{1}, {1}]), k=2, earlier=build("gm", named([{1}, {1}])), **{name: 0.5})  # type: ignore[arg-type]
