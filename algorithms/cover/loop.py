@@ -20,8 +20,8 @@ from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
 from algorithms.registry import Progress, silent
 
-VISITS_PER_ENTRY = 100
-"""How many visits of a counting pass it takes to store one pair: a band worked off costs less than another pass."""
+VISITS_PER_ENTRY = 800
+"""How many visits of a counting pass it takes to store one pair: counting again is cheaper than weighing many."""
 SMALLEST_BAND = 1 << 16
 
 
