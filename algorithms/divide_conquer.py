@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from algorithms.engine import Limits, Rows, Ties, connect_largest, part_of
+from algorithms.engine.weighted import connect_weighted
+from algorithms.engine.weights import Weights
 from algorithms.errors import BadInput, Cancelled
 from algorithms.gm import TIES
 from algorithms.interests import Interests, Ints
@@ -40,6 +42,13 @@ DIVIDE = Parameter(
     "random",
     "parts at random, or of brokers with similar interests",
     words=("random", "cluster"),
+)
+SCORE = Parameter(
+    "score",
+    str,
+    "contribution",
+    "inside parts the link that joins most topics, or the one weave would take",
+    words=("contribution", "weave"),
 )
 SIGNATURE = 4
 """Hashes a broker's interests are summed up by for clustering."""
@@ -89,7 +98,7 @@ class Divided:
     summary="Divide and conquer: greedy merge inside parts, then across their star sets",
     guarantee="topic-connected; links at most p times a logarithmic factor above the fewest possible",
     paper="Chen, Jacobsen and Vitenberg 2010, Algorithms 3-7 (star-merge-divide-and-conquer)",
-    parameters=(PARTS, DIVIDE, TIES, MEMORY),
+    parameters=(PARTS, DIVIDE, SCORE, TIES, MEMORY),
 )
 def divide_and_conquer(
     interests: Interests,
@@ -98,12 +107,15 @@ def divide_and_conquer(
     progress: Progress,
     parts: int | str = "auto",
     divide: str = "random",
+    score: str = "contribution",
     ties: Ties = "degree",
     memory_mb: int = 2048,
 ) -> NDArray[np.int32]:
     """The links of :func:`conquer_parts` for parts divided as asked."""
     part = divide_brokers(interests, parts, divide, seed)
-    return conquer_parts(interests, part, seed=seed, ties=ties, memory_mb=memory_mb, progress=progress).links
+    return conquer_parts(
+        interests, part, seed=seed, score=score, ties=ties, memory_mb=memory_mb, progress=progress
+    ).links
 
 
 def conquer_parts(
@@ -111,13 +123,19 @@ def conquer_parts(
     part: Ints,
     *,
     seed: int = 0,
+    score: str = "contribution",
     ties: Ties = "degree",
     memory_mb: int = 2048,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> Divided:
-    """GM inside each part, Star Merge across; one part is GM, as many parts as brokers is GM again."""
-    inner = list(_inner_links(interests, part, seed, ties, memory_mb, threads, part_of(progress, 0.0, 0.8)))
+    """GM inside each part, Star Merge across; one part is GM, as many parts as brokers is GM again.
+
+    With the score of weave, weave inside; across it would gain next to nothing over Star Merge.
+    """
+    inner = list(
+        _inner_links(interests, part, seed, score, ties, memory_mb, threads, part_of(progress, 0.0, 0.8))
+    )
     links = np.concatenate(inner) if inner else np.empty((0, 2), np.int32)
     merged = star_merge(
         interests,
@@ -173,6 +191,7 @@ def _inner_links(
     interests: Interests,
     part: Ints,
     seed: int,
+    score: str,
     ties: Ties,
     memory_mb: int,
     threads: int | None,
@@ -185,19 +204,21 @@ def _inner_links(
     workers = threads or os.cpu_count() or 1
     stop = Event()
 
+    def connect(rows: Rows, limits: Limits, report: Progress) -> Ints:
+        if score == "weave":
+            return connect_weighted(rows, Weights(), seed=seed, limits=limits, progress=report).links
+        return connect_largest(rows, ties=ties, seed=seed, limits=limits, progress=report).links
+
     def conquer(brokers: Ints) -> Ints:
         def watch(_done: float, _stage: str) -> None:
             if stop.is_set():
                 raise Cancelled
 
         limits = Limits(max(memory_mb // workers, 1))
-        rows = Rows.of(interests, brokers)
-        return brokers[connect_largest(rows, ties=ties, seed=seed, limits=limits, progress=watch).links]
+        return brokers[connect(Rows.of(interests, brokers), limits, watch)]
 
     if len(members) == 1:
-        rows = Rows.of(interests, members[0])
-        accepted = connect_largest(rows, ties=ties, seed=seed, limits=Limits(memory_mb), progress=progress)
-        yield members[0][accepted.links]
+        yield members[0][connect(Rows.of(interests, members[0]), Limits(memory_mb), progress)]
         return
     with ThreadPoolExecutor(workers) as pool:
         waiting = [pool.submit(conquer, brokers) for brokers in members]

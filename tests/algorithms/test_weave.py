@@ -146,6 +146,16 @@ def test_more_connected(k: int, distribution: Distribution) -> None:
     assert len(overlay.links) < 1.02 * len(build("degree-cover", interests, k=k).links)
 
 
+@pytest.mark.parametrize(("distribution", "less"), [("uniform", 0.02), ("zipf", 0.1), ("exponential", 0.1)])
+def test_inside_the_parts_of_divide_and_conquer(distribution: Distribution, less: float) -> None:
+    interests = generate(brokers=500, topics=50, subscriptions=12, distribution=distribution, seed=1)
+    merged, woven = (build("dc", interests, parts=4, score=score) for score in ("contribution", "weave"))
+    assert woven.is_tco()
+    assert len(woven.links) < (1 - less) * len(merged.links)
+    alone = build("dc", interests, parts=1, score="weave")
+    assert np.array_equal(alone.links, build("weave", interests).links)
+
+
 def test_prune_finds_almost_nothing() -> None:
     interests = generate(brokers=200, topics=40, subscriptions=8, distribution="zipf", seed=1)
     whole, pruned = build("weave", interests), build("weave", interests, prune=True)
