@@ -98,7 +98,7 @@ def _former_neighbours(leavers: Ints, removed: Ints, pool: Ints, rows: Longs) ->
     """Rows (topic, former neighbour, 0); an entry may occur twice, or have given the topic up itself."""
     common = np.empty(longest_row(TOPICS, leavers, rows), np.int32)
     found = np.empty((64, 3), np.int32)
-    n = 0
+    n = np.int64(0)
     for v in leavers:
         start = rows[KINDS * v + NEIGHBOURS, START]
         for at in range(start, start + rows[KINDS * v + NEIGHBOURS, LENGTH]):
@@ -135,7 +135,7 @@ def alter(
     """
     former = _former_neighbours(leavers, removed, pool, rows)
     closed = np.empty((16, 3), np.int32)
-    n = 0
+    n = np.int64(0)
     for v in leavers:
         row = KINDS * v + NEIGHBOURS
         while rows[row, LENGTH]:

@@ -118,7 +118,7 @@ def _cover_evenly(
         length = rows[KINDS * topic + SUBSCRIBERS, LENGTH]
         # The scan begins anywhere, so that equally light brokers take turns.
         first = drawn(random, length)
-        best = -1
+        best = np.int64(-1)
         for i in range(min(length, WINDOW)):
             u = pool[start + (first + i) % length]
             if chosen[u] == stamp:
@@ -185,7 +185,7 @@ def _cover_greedily(
                 found += 1
             covers[u] += 1
     while n:
-        best, best_weight, best_covers = -1, 0, 1
+        best, best_weight, best_covers = np.int64(-1), 0, 1
         left = 0
         for i in range(found):
             u = candidates[i]

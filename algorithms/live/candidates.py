@@ -104,7 +104,7 @@ def choose(
         most = bound
     chosen = np.empty(min(bound, most), np.int32)
     most = len(chosen)
-    n = 0
+    n = np.int64(0)
     for j in range(len(topics)):
         for i in range(starts[j], starts[j + 1]):
             if has_topic(seeds[i], topics[j], pool, rows):
@@ -172,7 +172,7 @@ def _stand_in(
                 return n
     while have < wanted:
         first = drawn(random, before)
-        best = -1
+        best = np.int64(-1)
         for i in range(before):
             u = pool[start + (first + i) % before]
             if place[u] < 0 and (

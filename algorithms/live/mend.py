@@ -86,7 +86,7 @@ def mend(
     column = np.empty(len(topics), np.int32)
     weight = np.empty(len(topics))
     pieces = np.empty(len(topics), np.int32)
-    split = 0
+    split = np.int64(0)
     for j in range(len(topics)):
         found = label_column(
             k,
@@ -117,7 +117,7 @@ def mend(
             split += 1
     opened = np.empty((16, 2), np.int32)
     served = np.empty((32, 2), np.int32)
-    n, m = 0, 0
+    n, m = np.int64(0), np.int64(0)
     pair = np.empty((256, 2), np.int32)
     worth = np.empty(256)
     pairs = 0
@@ -143,7 +143,7 @@ def mend(
         low, low_worth, low_degree = -1, 0.0, 0
         left = 0
         for p in range(pairs):
-            c, d, bound = pair[p, 0], pair[p, 1], worth[p]
+            c, d, bound = int(pair[p, 0]), int(pair[p, 1]), worth[p]
             a, b = _degree(chosen[c], rows), _degree(chosen[d], rows)
             larger = max(a, b)
             penalty = (1.0 + larger) ** -delta if delta else 1.0

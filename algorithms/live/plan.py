@@ -24,15 +24,15 @@ class Policy:
     k: int = 1
     """Every topic stays connected whatever k - 1 brokers fail: 1 or 2."""
     rho: float = 3.0
-    """shadow and naive: a link may raise the maximum degree when it contributes more than rho times as much."""
+    """A link may raise the maximum degree when it is worth more than rho times as much as one that does not."""
     lambda_: int = 3
     """How often backups cover each topic of their broker."""
     backups: BackupRule = "primal-dual"
-    draws: int = 30
+    draws: int = 60
     """weave: so many random subscribers of the topics at stake are candidates of a repair; a join takes four times so many, for each costs it one pair only."""
-    delta: float = 0.25
+    delta: float = 0.5
     """weave: how much a high degree counts against a link."""
-    alpha: float = 0.0
+    alpha: float = 0.5
     """weave: how much more a rare topic counts than a popular one."""
     tries: int = 64
     """weave: so many links near the new ones are tried for closing."""

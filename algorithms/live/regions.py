@@ -101,7 +101,7 @@ def grow_regions(
                             onward[tail[r]] = w
                         tail[r] = w
                         continue
-                    q = region_of(0, above)
+                    q = region_of(np.int32(0), above)
                 else:
                     q = region_of(region[w], above)
                 if q == r:
@@ -119,7 +119,7 @@ def grow_regions(
                 left += 1
         active = left
     if old >= 0:
-        return apart, region_of(0, above), int(stamp)
+        return apart, region_of(np.int32(0), above), int(stamp)
     rest = -1
     for i in range(active):
         if above[growing[i]] == growing[i]:
@@ -143,5 +143,5 @@ def are_connected(
     """Whether two subscribers of a topic reach each other in it; ``pair`` is scratch for two seeds."""
     pair[0] = a
     pair[1] = b
-    apart, _, _ = grow_regions(topic, pair, -1, pool, rows, scratch, clock, above, queue)
+    apart, _, _ = grow_regions(topic, pair, np.int64(-1), pool, rows, scratch, clock, above, queue)
     return bool(apart == 1)

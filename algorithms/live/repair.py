@@ -7,8 +7,9 @@ strategy  candidates beside former neighbours and newcomers           rule
 ========  ==========================================================  =======================================
 shadow    backups of who came or went (shadow Alg 7, 9, 10)           low degree with rho
 naive     every subscriber of the topics (shadow Alg 3, 4)            low degree with rho
-weave     a few random subscribers of the topics                      best worth, high degrees marked down;
-                                                                      then links made redundant are closed
+weave     a few random subscribers of the topics                      low degree with rho, rare topics worth
+                                                                      more, high degrees marked down; then
+                                                                      links made redundant are closed
 ========  ==========================================================  =======================================
 """
 

@@ -82,12 +82,11 @@ def thin(
                 continue
             links[n, 0], links[n, 1] = v, w
             a, b = rows[KINDS * v + NEIGHBOURS, LENGTH], rows[KINDS * w + NEIGHBOURS, LENGTH]
-            # Busiest end first, then the busier other end, then as found.
-            keys[n] = -((max(a, b) * 65536 + min(a, b)) * 65536 + 65535 - min(n, 65535))
+            keys[n] = max(a, b) * 65536 + min(a, b)
             n += 1
     for v in ends:
         place[v] = -1
-    order = np.argsort(keys[:n])[:most]
+    most = min(n, most)
     common = np.empty(max(longest_row(TOPICS, ends, rows), 1), np.int32)
     longest = 1
     for v in ends:
@@ -98,9 +97,14 @@ def thin(
     above = np.empty(3, np.int32)
     queue = np.empty((3, 3), np.int32)
     stack = np.empty((3, longest if k > 1 else 1), np.int32)
-    closed = np.empty((len(order), 2), np.int32)
+    closed = np.empty((most, 2), np.int32)
     m = 0
-    for o in order:
+    for _ in range(most):
+        o = 0
+        for i in range(n):
+            if keys[i] > keys[o]:
+                o = i
+        keys[o] = -1
         a, b = links[o, 0], links[o, 1]
         shared = common_topics(a, b, pool, rows, common)
         spare = True

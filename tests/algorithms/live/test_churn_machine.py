@@ -55,7 +55,8 @@ class Churn(RuleBasedStateMachine):
         self.topics = {b: set(interests.topics_of(b)) for b in interests.brokers}
 
     def some_broker(self, data: st.DataObject) -> str:
-        return data.draw(st.sampled_from(sorted(self.topics)))
+        broker: str = data.draw(st.sampled_from(sorted(self.topics)))
+        return broker
 
     def happen(self, change: Change | list[Change]) -> None:
         before = self.live.images()
