@@ -16,6 +16,7 @@ from algorithms.cover import weighted
 from algorithms.degree_cover import covered
 from algorithms.engine import Limits, connect_largest, part_of
 from algorithms.engine.weighted import connect_weighted
+from algorithms.engine.weighted_low_degree import connect_weighted_low_degree
 from algorithms.engine.weights import Weights
 from algorithms.errors import BadInput
 from algorithms.interests import Interests, Ints
@@ -50,6 +51,13 @@ DELTA = Parameter(
     minimum=0,
     maximum=LARGEST,
 )
+RHO = Parameter(
+    "rho",
+    float,
+    None,
+    "low maximum degree: how many times as much a link must score to be allowed to raise it, 1.5 is good (k = 1)",
+    minimum=1,
+)
 KEEP = Parameter(
     "keep",
     float,
@@ -66,7 +74,7 @@ K = Parameter("k", int, 1, "topics survive the failure of any k - 1 brokers", mi
     summary="Greedy merge by a weighted score: rare topics and small components first; the fewest links",
     guarantee="topic-connected (k-connected for k >= 2); fewer links than gm in all that was measured, no factor proven",
     paper="ours",
-    parameters=(ALPHA, BETA, DELTA, KEEP, K, SHORTCUTS, PRUNE, MEMORY),
+    parameters=(ALPHA, BETA, DELTA, RHO, KEEP, K, SHORTCUTS, PRUNE, MEMORY),
     sticky=True,
 )
 def weave(
@@ -77,6 +85,7 @@ def weave(
     alpha: float = 0.6,
     beta: float = 0.5,
     delta: float = 0.0,
+    rho: float | None = None,
     keep: float = 0.0,
     k: int = 1,
     shortcuts: float = 0.0,
@@ -92,7 +101,7 @@ def weave(
         raise BadInput("keep", keep, "needs the links to keep")
     limits = Limits(memory_mb)
     if k > 1:
-        for name, value in (("delta", delta), ("keep", keep), ("shortcuts", shortcuts)):
+        for name, value in (("delta", delta), ("rho", rho), ("keep", keep), ("shortcuts", shortcuts)):
             if value:
                 raise BadInput(name, value, "works for k = 1 only")
         k = min(k, max(int(interests.topic_sizes().max(initial=1)), 2))
@@ -100,14 +109,18 @@ def weave(
             interests, k, weighted(interests, k, alpha), prune=True, limits=limits, progress=progress
         )
     until = 1.0 - 0.3 * (shortcuts > 0) - 0.2 * prune
-    links = connect_weighted(
-        interests,
-        Weights(alpha, beta, delta, keep),
-        seed=seed,
-        limits=limits,
-        progress=part_of(progress, 0.0, until),
-        linked_before=earlier if keep else None,
-    ).links
+    weights = Weights(alpha, beta, delta, keep)
+    report = part_of(progress, 0.0, until)
+    before = earlier if keep else None
+    if rho is None:
+        accepted = connect_weighted(
+            interests, weights, seed=seed, limits=limits, progress=report, linked_before=before
+        )
+    else:
+        accepted = connect_weighted_low_degree(
+            interests, weights, rho, seed=seed, limits=limits, progress=report, linked_before=before
+        )
+    links = accepted.links
     if prune:
         links = pruned(interests, np.sort(links, axis=1), 1, progress=part_of(progress, until, until + 0.2))
     if shortcuts:

@@ -125,6 +125,27 @@ def work_off(run: WeightedRun, found: Band) -> None:
 
 
 @kernel
+def score_of(
+    packed: int,
+    v: int,
+    w: int,
+    larger: int,
+    bonus: float,
+    kept_start: Longs,
+    kept: Ints,
+    penalty: Floats,
+) -> int:
+    """The score of a pair of rows from its packed sum and the larger degree of the two."""
+    score = packed >> TERMS
+    for k in range(kept_start[v], kept_start[v + 1]):
+        if kept[k] == w:
+            score = int(score * bonus)
+    if len(penalty) > 1:
+        score = int(score * penalty[larger])
+    return score
+
+
+@kernel
 def accept_scored(
     v: int,
     w: int,
@@ -276,13 +297,7 @@ def _take_from_band(
             terms = packed & ((1 << TERMS) - 1)
             if terms < 2:
                 continue
-            score = packed >> TERMS
-            for k in range(kept_start[v], kept_start[v + 1]):
-                if kept[k] == w:
-                    score = np.int64(score * bonus)
-            if len(penalty) > 1:
-                score = np.int64(score * penalty[larger])
-            now = level_of(score, bits)
+            now = level_of(score_of(packed, v, w, larger, bonus, kept_start, kept, penalty), bits)
             if now == level:
                 accept_scored(
                     v,

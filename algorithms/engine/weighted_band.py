@@ -29,11 +29,13 @@ class WeightedPass:
     """One pass over the rows: hands out the best pairs that fit, as one band or, where a level alone does not fit, as
     several of that level."""
 
-    def __init__(self, run: WeightedRun, ceiling: int) -> None:
+    def __init__(self, run: WeightedRun, ceiling: int, *, width: float = 1.0, least_terms: int = 2) -> None:
         c = run.components
         rows = len(c.broker)
         run.passes += 1
         self.run = run
+        self.width = width
+        self.least_terms = least_terms
         self.list_start, self.member, self.member_label, self.walk_list, self.walk_from = make_lists(
             c.row_start, c.row_topic, c.label, c.size, len(c.apart), np.ones(rows, np.bool_)
         )
@@ -59,6 +61,13 @@ class WeightedPass:
         """Whether every row was looked at."""
         return bool(self.gauge[ROW] >= self.gauge[REACH])
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether the levels kept reach from the highest score down to that divided by the width."""
+        bits = self.run.weights.bits
+        highest = least_score(int(self.gauge[HIGHEST]), bits)
+        return bool(least_score(self.level, bits) * self.width <= highest)
+
     def next_band(self) -> Band:
         """Go on, to the end or until the entries are full of pairs at the ceiling."""
         run, c = self.run, self.run.components
@@ -70,6 +79,8 @@ class WeightedPass:
                 self.gauge,
                 run.limits.visits,
                 room,
+                self.width,
+                self.least_terms,
                 run.weights.bits,
                 run.bonus,
                 c.row_start,
@@ -116,6 +127,8 @@ def score_pairs(
     gauge: Longs,
     budget: int,
     may_grow: bool,
+    width: float,
+    least_terms: int,
     bits: int,
     bonus: float,
     row_start: Longs,
@@ -147,8 +160,9 @@ def score_pairs(
     linked to before, whose score is ``bonus`` times the sum; ``packed``, ``reached`` and ``was_linked`` are scratch, one
     place a row, all 0 at the start; ``value`` holds levels and ``levels[n]`` the number of entries of level n.
 
-    True when the entries are full and of one level, and the caller may give more room or that level is the ceiling, so
-    that any of them may be worked off before the rest is scored.
+    Pairs of fewer than ``least_terms`` topics are left out. True when the entries are full and no level should go: the
+    band would become narrower than the highest score / ``width``, and the caller may give more room; or there is none,
+    but all entries are at the ceiling, so that any of them may be worked off before the rest is scored.
     """
     rows = len(row_start) - 1
     capacity = len(first)
@@ -178,7 +192,7 @@ def score_pairs(
                         n += 1
         for k in range(n):
             w = reached[k]
-            if packed[w] & ((1 << TERMS) - 1) < 2:
+            if packed[w] & ((1 << TERMS) - 1) < least_terms:
                 continue
             score = packed[w] >> TERMS
             if was_linked[w]:
@@ -189,7 +203,8 @@ def score_pairs(
             if level < gauge[LEVEL]:
                 continue
             while gauge[FILLED] == capacity:
-                if gauge[LEVEL] >= gauge[HIGHEST] and (may_grow or gauge[LEVEL] >= gauge[CEILING]):
+                narrow = least_score(gauge[LEVEL], bits) * width >= least_score(gauge[HIGHEST], bits)
+                if narrow and (may_grow or gauge[LEVEL] >= gauge[CEILING]):
                     full = True
                     break
                 drop_lowest(gauge, first, second, value, levels)

@@ -13,12 +13,13 @@ from algorithms import BadInput, Cancelled, Interests, Overlay, build
 from algorithms.bound import lower_bound
 from algorithms.engine import Limits, connect_largest
 from algorithms.engine.weighted import connect_weighted
+from algorithms.engine.weighted_low_degree import connect_weighted_low_degree
 from algorithms.engine.weights import Weights, least_score, level_of
 from algorithms.workloads import Distribution, generate
 from tests.algorithms.strategies import NOTHING_TO_LINK, any_interests, named
 from tests.algorithms.twins.optimum import fewest_links
 from tests.algorithms.twins.steps import broken_step
-from tests.algorithms.twins.weave import broken_weave_step
+from tests.algorithms.twins.weave import broken_low_degree_step, broken_weave_step
 
 exponents = st.sampled_from([0.0, 0.25, 0.6, 1.0, 2.0])
 some_limits = st.sampled_from(
@@ -27,7 +28,7 @@ some_limits = st.sampled_from(
 
 
 @given(any_interests(), exponents, exponents, st.sampled_from([0.0, 0.1, 1.0]), some_limits)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_every_link_is_within_one_level_of_the_best(
     interests: Interests, alpha: float, beta: float, delta: float, limits: Limits
 ) -> None:
@@ -38,7 +39,7 @@ def test_every_link_is_within_one_level_of_the_best(
 
 
 @given(any_interests(), st.sampled_from([0.5, 2.0]), some_limits, st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_links_of_before_are_raised(
     interests: Interests, keep: float, limits: Limits, random: Random
 ) -> None:
@@ -51,8 +52,42 @@ def test_links_of_before_are_raised(
     assert broken is None, broken
 
 
+@given(any_interests(), st.sampled_from([1.0, 1.5, 2.0, 5.0]), st.sampled_from([0.0, 0.5]))
+@settings(max_examples=60, deadline=None)
+def test_low_degree_over_the_score(interests: Interests, rho: float, beta: float) -> None:
+    limits = Limits(steps=3)
+    accepted = connect_weighted_low_degree(interests, Weights(0.6, beta), rho, limits=limits)
+    broken = broken_low_degree_step(interests, accepted.links, rho=rho, alpha=0.6, beta=beta)
+    assert broken is None, broken
+
+
 @given(any_interests(), some_limits)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
+def test_low_degree_in_little_memory_is_still_connected(interests: Interests, limits: Limits) -> None:
+    accepted = connect_weighted_low_degree(interests, Weights(), 2.0, limits=limits)
+    assert Overlay.from_links(interests, accepted.links).is_tco()
+    assert len(np.unique(np.sort(accepted.links, axis=1), axis=0)) == len(accepted.links)
+
+
+def test_low_degree_needs_several_passes_and_keeps_its_rule() -> None:
+    interests = generate(brokers=30, topics=12, subscriptions=6, distribution="zipf", seed=3)
+    accepted = connect_weighted_low_degree(interests, Weights(), 1.5, limits=Limits(entries=200))
+    assert accepted.passes > 1
+    broken = broken_low_degree_step(interests, accepted.links, rho=1.5, alpha=0.6, beta=0.5)
+    assert broken is None, broken
+
+
+def test_low_degree_trades_links_for_degree() -> None:
+    interests = generate(
+        brokers=300, topics=100, subscriptions=(5, 60), sizes="power-law", distribution="zipf", seed=1
+    )
+    plain, low = build("weave", interests), build("weave", interests, rho=1.5)
+    assert low.max_degree < 0.6 * plain.max_degree
+    assert len(plain.links) < len(low.links) < len(build("low-oda", interests, rho=1.5).links)
+
+
+@given(any_interests(), some_limits)
+@settings(max_examples=60, deadline=None)
 def test_without_exponents_it_is_greedy_merge(interests: Interests, limits: Limits) -> None:
     accepted = connect_weighted(interests, Weights(0, 0, 0), limits=limits)
     broken = broken_step(interests, accepted.links)
@@ -212,7 +247,8 @@ def test_the_callback_sees_progress_and_can_cancel() -> None:
         ("k", 0, "at least 1"),
         ("shortcuts", 1.5, "at least 0 and at most 1"),
         ("shortcuts", -1, "at least 0 and at most 1"),
-        ("rho_", 2, "no such parameter"),
+        ("rho", 0.9, "at least 1"),
+        ("rho", "low", "must be a number"),
     ],
 )
 def test_bad_input(name: str, value: object, wanted: str) -> None:
@@ -220,7 +256,7 @@ def test_bad_input(name: str, value: object, wanted: str) -> None:
         build("weave", named([{1}, {1}]), **{name: value})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["delta", "keep", "shortcuts"])
+@pytest.mark.parametrize("name", ["delta", "rho", "keep", "shortcuts"])
 def test_what_works_for_one_connection_only_says_so(name: str) -> None:
     with pytest.raises(BadInput, match="works for k = 1 only"):
-        build("weave", named([{1}, {1}]), k=2, earlier=build("gm", named([{1}, {1}])), **{name: 0.5})  # type: ignore[arg-type]
+        build("weave", named([{1}, {1}]), k=2, earlier=build("gm", named([{1}, {1}])), **{name: 1.0})  # type: ignore[arg-type]

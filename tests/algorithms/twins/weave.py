@@ -43,6 +43,36 @@ def scores(
     }
 
 
+def broken_low_degree_step(
+    interests: Interests, links: Links, *, rho: float, alpha: float, beta: float
+) -> Broken | None:
+    """The same for weave with rho: the best pair that does not raise the maximum degree, unless the best of all scores
+    more than rho times as much; each comparison may be off by a level a side."""
+    present: list[Pair] = []
+    near = LEVEL * LEVEL * (1 + 1e-6)
+    for step, (a, b) in enumerate(links):
+        link = (min(int(a), int(b)), max(int(a), int(b)))
+        score = {pair: of for pair, (of, _) in scores(interests, present, alpha=alpha, beta=beta).items()}
+        if link not in score:
+            return Broken(step, link, "no link of contribution 0", "joins nothing")
+        degree = [sum(v in other for other in present) for v in range(len(interests.brokers))]
+        best = max(score.values())
+        low = [of for (v, w), of in score.items() if max(degree[v], degree[w]) < max(degree)]
+        best_low = max(low, default=0.0)
+        raises = max(degree[link[0]], degree[link[1]]) >= max(degree)
+        if raises and (score[link] * near < best or rho * best_low > best * near):
+            return Broken(step, link, "raises the degree", f"{score[link]}, best {best}, low {best_low}")
+        if (
+            not raises
+            and score[link] * near < best
+            and (score[link] * near < best_low or rho * best_low * near < best)
+        ):
+            return Broken(step, link, "low degree", f"{score[link]}, best {best}, low {best_low}")
+        present.append(link)
+    left = scores(interests, present, alpha=alpha, beta=beta)
+    return Broken(len(present), None, "finish", f"{max(left)} still joins topics") if left else None
+
+
 def broken_weave_step(
     interests: Interests,
     links: Links,
