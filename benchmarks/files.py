@@ -16,15 +16,6 @@ from algorithms.files import read_interests
 
 DATA = Path(os.environ.get("TOPICWEAVE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
-LEFT_OUT = {
-    (
-        "deezer_hu_genres",
-        "degree-cover",
-    ): "topics of 37,889 subscribers: restoring connectivity takes minutes",
-    ("deezer_hu_genres", "gm2"): "topics of 37,889 subscribers: takes minutes",
-}
-"""What would take longer than all the rest, with the reason that is printed."""
-
 
 def main() -> int:
     wanted = set(sys.argv[1:])
@@ -48,9 +39,6 @@ def main() -> int:
 
 
 def _row(source: str, interests: Interests, algorithm: Algorithm) -> bool:
-    if reason := LEFT_OUT.get((source, algorithm.name)):
-        print(f"| {source} | {algorithm.name} | - | - | - | - | left out: {reason} |", flush=True)
-        return True
     started = time.perf_counter()
     overlay = build(algorithm.name, interests)
     seconds = time.perf_counter() - started
