@@ -26,6 +26,7 @@ from algorithms.errors import (
     UnknownParameter,
 )
 from algorithms.interests import Interests
+from algorithms.live import LiveOverlay, Plan, Policy
 from algorithms.overlay import Overlay
 from algorithms.registry import Algorithm, Parameter, Progress, algorithms, build, find_algorithm
 
@@ -36,8 +37,11 @@ __all__ = [
     "BadInput",
     "Cancelled",
     "Interests",
+    "LiveOverlay",
     "Overlay",
     "Parameter",
+    "Plan",
+    "Policy",
     "Progress",
     "UnknownAlgorithm",
     "UnknownParameter",

@@ -56,7 +56,7 @@ def rebuild_backups(
     """Build the backups of some brokers anew; their old backups forget them first."""
     random = np.empty(1, np.int64)
     for v in brokers:
-        random[0] = (seed * 69621 + v) % 2147483646 + 1
+        random[0] = (seed * 69621 + np.int64(v)) % 2147483646 + 1
         row = KINDS * v + BACKUPS
         start = rows[row, START]
         for at in range(start, start + rows[row, LENGTH]):
