@@ -12,7 +12,7 @@ from backend.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-SYSTEM = {"up", "status", "down"}  # tried as a user would in tests/system
+SYSTEM = {"up", "status"}  # tried as a user would in tests/system
 
 
 def blocks(language: str) -> list[str]:
