@@ -5,6 +5,7 @@ topics each later row is apart from this one, and keeps the pairs that reach K. 
 lowest level is thrown away and K rises by one; so at the end K is the smallest level that fits, in whatever order the
 rows came. What was thrown away is found again by the next pass, when most of it has dropped to nothing.
 
+There are two ways to count (``Limits.count_by_bits`` chooses): bitsets, see ``bitsets.py``, and lists of subscribers.
 Within a topic a row in the giant component (more than half of the subscribers) is apart only from the others, so it
 walks a list of those alone; that makes later passes cheap. Rows are sorted by falling number of unfinished topics, so
 "has at least K of them" is a prefix of the rows, and of each list.
@@ -16,16 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from algorithms.engine.bitsets import TILE, Words, largest_components, likely_level, make_bitsets, reach_level
 from algorithms.engine.components import Mask, by_topic
 from algorithms.engine.entries import queue_levels
-from algorithms.engine.run import Run
+from algorithms.engine.run import WORDS_PER_VISIT, Run
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 
 LEVEL, FILLED, ROW, REACH, CEILING, HIGHEST = 0, 1, 2, 3, 4, 5
 """Places in the ``gauge`` of a pass: K, entries in use, next row, rows with at least K unfinished topics, a bound on
 every contribution, known from the pass before, and the highest contribution met so far."""
-
 
 GROWTH = 4
 ROOM = 1 << 22
@@ -59,8 +60,10 @@ class Pass:
         self.width = width
         self.included = np.ones(rows, np.bool_) if included is None else included
         self.gauge = np.array([2, 0, 0, rows, ceiling, 0], np.int64)
-        self._list_members()
-        entries = run.limits.band_entries(count_visits(self.list_start, self.walk_list, self.walk_from))
+        largest, visits = self._largest()
+        self.by_bits = run.limits.count_by_bits(rows, len(c.apart), visits)
+        self._look_up(largest)
+        entries = run.limits.band_entries(visits)
         most_entries = (
             run.limits.most_entries
             if width > 1
@@ -72,12 +75,40 @@ class Pass:
         self.levels = np.zeros(most + 2, np.int64)
         self.count = np.zeros(rows, np.int16 if most < 1 << 14 else np.int32)
         self.reached = np.empty(rows, np.int32)
+        if self.by_bits and width == 1:
+            self.gauge[LEVEL] = likely_level(
+                entries,
+                ceiling,
+                c.row_start,
+                c.row_topic,
+                c.label,
+                self.interest,
+                self.outside,
+                c.single,
+                self.count,
+                self.reached,
+            )
 
-    def _list_members(self) -> None:
+    def _largest(self) -> tuple[Ints, int]:
         c = self.run.components
-        self.list_start, self.member, self.member_label, self.walk_list, self.walk_from = make_lists(
+        largest, visits = largest_components(
             c.row_start, c.row_topic, c.label, c.size, len(c.apart), self.included
         )
+        return largest, int(visits)
+
+    def _look_up(self, largest: Ints) -> None:
+        """Note who is outside of what in each topic, as bitsets or as lists; those not used are empty."""
+        c = self.run.components
+        if self.by_bits:
+            bits = make_bitsets(c.row_start, c.row_topic, c.label, largest, self.included)
+            self.interest, self.outside = bits
+            self.list_start, self.walk_from = np.zeros(1, np.int64), np.zeros(0, np.int64)
+            self.member = self.member_label = self.walk_list = np.zeros(0, np.int32)
+        else:
+            self.interest = self.outside = np.zeros((0, 0), np.uint64)
+            self.list_start, self.member, self.member_label, self.walk_list, self.walk_from = make_lists(
+                c.row_start, c.row_topic, c.label, c.size, len(c.apart), self.included
+            )
         self.list_end = self.list_start[1:].copy()
         cut_lists(self.gauge, c.row_start, self.list_start, self.list_end, self.member)
 
@@ -96,7 +127,7 @@ class Pass:
         run, c = self.run, self.run.components
         if self.gauge[ROW]:
             # The batch before made links: with fresh labels most of what is left falls below the ceiling uncounted.
-            self._list_members()
+            self._look_up(self._largest()[0])
         self.gauge[FILLED] = 0
         self.levels[:] = 0
         while not self.complete:
@@ -105,6 +136,7 @@ class Pass:
                 self.gauge,
                 run.limits.visits,
                 room,
+                c.single,
                 self.width,
                 c.row_start,
                 self.list_start,
@@ -114,6 +146,9 @@ class Pass:
                 c.label,
                 self.walk_list,
                 self.walk_from,
+                c.row_topic,
+                self.interest,
+                self.outside,
                 run.barred_start,
                 run.barred,
                 self.count,
@@ -209,6 +244,7 @@ def count_pairs(
     gauge: Longs,
     budget: int,
     may_grow: bool,
+    single: bool,
     width: float,
     row_start: Longs,
     list_start: Longs,
@@ -218,6 +254,9 @@ def count_pairs(
     label: Ints,
     walk_list: Ints,
     walk_from: Longs,
+    row_topic: Ints,
+    interest: Words,
+    outside: Words,
     barred_start: Longs,
     barred: Ints,
     count: Ints,
@@ -229,7 +268,8 @@ def count_pairs(
 ) -> bool:
     """Count rows from ``gauge[ROW]`` on until about ``budget`` visits are made; entries go to the three last arrays.
 
-    ``list_end`` is where each list stops under the current K; ``barred[barred_start[r]:barred_start[r + 1]]`` are rows
+    ``list_end`` is where each list stops under the current K; ``interest`` and ``outside`` are the bitsets, which are
+    counted by unless they are empty, ``single`` tells that every component is; ``barred[barred_start[r]:barred_start[r + 1]]`` are rows
     that row r may not be paired with; ``count`` and ``reached`` are scratch, one place a row, ``count`` all 0;
     ``levels[c]`` is the number of entries of contribution c.
 
@@ -238,6 +278,9 @@ def count_pairs(
     worked off before the rest are counted.
     """
     rows = len(row_start) - 1
+    words = len(interest)
+    tile = np.empty(TILE if words else 0, np.int64)
+    mark = np.full(64 * words, -1, np.int32)
     barrier = -(1 << 14) if count.itemsize == 2 else -(1 << 30)
     capacity = len(first)
     while gauge[ROW] < gauge[REACH] and budget > 0:
@@ -248,7 +291,24 @@ def count_pairs(
         n = 0
         visits = 0
         full = False
-        for i in range(row_start[r], row_start[r + 1]):
+        if words:
+            visits = (gauge[REACH] - r) * words // WORDS_PER_VISIT
+            n = reach_level(
+                r,
+                level,
+                gauge[REACH],
+                row_start,
+                row_topic,
+                label,
+                interest,
+                outside,
+                single,
+                tile,
+                mark,
+                count,
+                reached,
+            )
+        for i in range(row_start[r], row_start[r] if words else row_start[r + 1]):
             own = label[i]
             end = list_end[walk_list[i]]
             visits += max(end - walk_from[i], 0)
@@ -280,7 +340,10 @@ def count_pairs(
                 levels[c] += 1
                 gauge[HIGHEST] = max(gauge[HIGHEST], c)
                 gauge[FILLED] = at + 1
-        if 16 * visits > rows - r:
+        if words:
+            for k in range(n):
+                count[reached[k]] = 0
+        elif 16 * visits > rows - r:
             count[r + 1 : rows] = 0
         else:
             for i in range(row_start[r], row_start[r + 1]):

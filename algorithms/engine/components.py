@@ -59,6 +59,11 @@ class Components:
         return Components(broker, row_start, row_topic, label, ring, size, apart)
 
     @property
+    def single(self) -> bool:
+        """Whether every subscription is a component of its own."""
+        return int(self.apart.sum(dtype=np.int64)) == len(self.row_topic)
+
+    @property
     def to_join(self) -> int:
         """How many joins of two components are still to be made."""
         return int(np.maximum(self.apart - 1, 0).sum(dtype=np.int64))

@@ -14,16 +14,22 @@ from algorithms.registry import Progress
 ENTRY_BYTES = 12
 VISITS_PER_ENTRY = 400
 SMALLEST_BAND = 1 << 15
+WORDS_PER_VISIT = 4
+"""Words of two bitsets that are compared in the time of one visit to a member of a list."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a run may hold, and do between two reports; tests make these tiny to force many passes and slices."""
+    """How much a run may hold, and do between two reports; tests make these tiny to force many passes and slices.
+
+    ``bitsets``: count by bitsets, by lists, or by what costs less.
+    """
 
     memory_mb: int = 2048
     entries: int | None = None
     visits: int = 1 << 26
     steps: int = 1 << 18
+    bitsets: bool | None = None
 
     @property
     def most_entries(self) -> int:
@@ -33,6 +39,11 @@ class Limits:
     def band_entries(self, visits: int) -> int:
         """How many pairs to store for so many visits: few, as counting again is cheaper than weighing stored pairs."""
         return min(self.most_entries, max(visits // VISITS_PER_ENTRY, SMALLEST_BAND))
+
+    def count_by_bits(self, rows: int, topics: int, visits: int) -> bool:
+        """Whether comparing the bitsets of all pairs of rows costs less than so many visits to members of lists."""
+        words = rows * rows // 2 * ((topics + 63) // 64)
+        return words < WORDS_PER_VISIT * visits if self.bitsets is None else self.bitsets
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,8 +41,9 @@ def test_a_small_memory_bound_gives_a_valid_overlay(name: str) -> None:
     [("ties", "high"), ("rounds", 0), ("rounds", "two"), ("memory_mb", 1), ("seed", -1)],
 )
 def test_bad_parameters_are_named(parameter: str, value: object) -> None:
+    params: dict[str, Any] = {parameter: value}
     with pytest.raises(BadInput) as caught:
-        build("gm", random_interests(5, 3, 2), **{parameter: value})
+        build("gm", random_interests(5, 3, 2), **params)
     assert caught.value.field == parameter
 
 

@@ -12,6 +12,10 @@ from hypothesis import strategies as st
 
 from algorithms import Cancelled, Interests, Overlay
 from algorithms.engine import UNBOUNDED, Limits, Ties, connect_largest, connect_low_degree
+from algorithms.engine.band import Pass
+from algorithms.engine.bitsets import TILE
+from algorithms.engine.run import Run
+from algorithms.registry import silent
 from tests.algorithms.strategies import any_interests, divided_interests, named
 from tests.algorithms.twins.steps import across, broken_round_step, broken_step
 
@@ -20,8 +24,11 @@ TINY = [
     Limits(entries=1, visits=1, steps=1),
     Limits(entries=4, visits=8, steps=3),
     Limits(entries=12, visits=20, steps=50),
+    Limits(bitsets=False),
+    *(Limits(entries=entries, visits=1, steps=3, bitsets=True) for entries in (None, 1, 4, 12)),
 ]
-"""The usual limits, and some that force a pass for nearly every level, batches of one level, and many slices."""
+"""The usual limits, and some that force a pass for nearly every level, batches of one level, and many slices, by either
+way of counting."""
 
 some_limits = st.sampled_from(TINY)
 some_ties = st.sampled_from(get_args(Ties))
@@ -137,6 +144,35 @@ def test_hundreds_of_common_topics() -> None:
     assert accepted.contributions[0] == 650
     broken = broken_step(interests, accepted.links)
     assert broken is None, broken
+
+
+@pytest.mark.parametrize("entries", [None, 3, 40])
+@pytest.mark.parametrize("topics", [63, 64, 65, 128, 129, 200])
+def test_bitsets_of_several_words(topics: int, entries: int | None) -> None:
+    interests = random_interests(16, topics, topics // 3)
+    limits = Limits(entries=entries, visits=10, bitsets=True)
+    broken = broken_step(
+        interests, connect_largest(interests, limits=limits).links, low_degree_ties=not entries
+    )
+    assert broken is None, broken
+    broken = broken_step(interests, connect_low_degree(interests, rho=2.0, limits=limits).links, rho=2.0)
+    assert broken is None, broken
+
+
+@pytest.mark.parametrize("parts", [1, 2, 8])
+def test_bitsets_count_what_lists_count(parts: int) -> None:
+    """More rows than one tile, so that every place of the count is used; the same entries, in another order."""
+    random = np.random.default_rng(1)
+    interests = named([set(random.choice(70, 5, replace=False).tolist()) for _ in range(2 * TILE + 100)])
+    group = np.repeat(random.integers(0, parts, len(interests.brokers), np.int32), interests.broker_sizes())
+    found = []
+    for bitsets in (False, True):
+        limits = Limits(entries=1 << 16, bitsets=bitsets)
+        run = Run(interests, seed=0, limits=limits, report=silent, group=None if parts == 1 else group)
+        band = Pass(run, 5).next_band()
+        pairs = np.stack([band.first, band.second], axis=1)[: band.filled]
+        found.append((band.lowest, set(map(tuple, pairs.tolist()))))
+    assert found[0] == found[1]
 
 
 def test_more_topics_than_sixteen_bits_count() -> None:
