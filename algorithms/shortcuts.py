@@ -28,8 +28,10 @@ SHORTCUTS = Parameter(
 )
 A_BROKER = 2
 ABOVE_MEAN = 3
-_PAIRS_A_SHORTCUT = 64
+_PAIRS_A_SHORTCUT = 256
 """How many of the best pairs are looked at for each shortcut wanted; most are ruled out by the limits of a broker."""
+_ANY_WIDTH = 1e9
+"""Take the room for all of those pairs before a level is dropped."""
 
 
 def shortcuts(
@@ -59,7 +61,7 @@ def shortcuts(
     if not len(run.components.broker):
         return np.empty((0, 2), np.int32)
     # Nothing is joined in this run, so a pair's contribution is its overlap.
-    overlaps = Pass(run, int(run.components.row_start[1]))
+    overlaps = Pass(run, int(run.components.row_start[1]), width=_ANY_WIDTH)
     broker = run.components.broker
     degree = np.bincount(links.ravel(), minlength=len(interests.brokers)).astype(np.int32)
     highest = math.floor(2 * len(links) / len(interests.brokers)) + ABOVE_MEAN

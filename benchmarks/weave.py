@@ -130,12 +130,12 @@ def _sticky() -> Iterator[str]:
     yield "| after 500 rounds at 500/100/20 | links | above a fresh build | opened | closed | changes against it |"
     yield "|---|--:|--:|--:|--:|--:|"
     ends = [
-        simulate(interests, rounds=500, strategy="shadow", seed=seed, drift_every=0).end
+        simulate(interests, rounds=500, strategy="weave", seed=seed, drift_every=0).end
         for seed, interests in zip(SEEDS, _inputs("500/100/20 uniform"), strict=True)
     ]
     fresh: list[tuple[int, int]] = []
     yield f"| as it is | {fmean(len(end.links) for end in ends):,.0f} | | | | |"
-    for keep in (0.0, 0.25, 0.5, 1.0):
+    for keep in (0.0, 0.25, 0.4, 0.5, 1.0):
         links, opened, closed = [], [], []
         for end in ends:
             after = build("weave", end.interests, keep=keep, earlier=end)
