@@ -7,7 +7,7 @@ times (1 + larger degree)^-delta. Weights 1 and delta 0 are the papers' contribu
 (trap 12); rho 1 is the best pair of all, lower degrees first where equal. No worth ever grows, so stored ones are upper
 bounds and only pairs that look best are weighed again.
 
-The maximum degree is that of the candidates (trap 11): measured against the overlay's own, it ends lower.
+The maximum degree is that of the candidates (trap 11): in an earlier trial it ended lower than with the overlay's own.
 """
 
 from __future__ import annotations
