@@ -91,9 +91,8 @@ class Pass:
 
     def _largest(self) -> tuple[Ints, int]:
         c = self.run.components
-        largest, visits = largest_components(
-            c.row_start, c.row_topic, c.label, c.size, len(c.apart), self.included
-        )
+        shape = c.row_start, c.row_topic, c.label, c.size, len(c.apart)
+        largest, visits = largest_components(*shape, self.included)
         return largest, int(visits)
 
     def _look_up(self, largest: Ints) -> None:
@@ -170,8 +169,7 @@ class Pass:
         filled = int(self.gauge[FILLED])
         queue_levels(0, filled, self.value, head, tail)
         highest = int(np.flatnonzero(self.levels).max(initial=0))
-        lowest = int(self.gauge[LEVEL])
-        return Band(lowest, highest, filled, self.first, self.second, self.value, head, tail)
+        return Band(self.level, highest, filled, self.first, self.second, self.value, head, tail)
 
 
 @kernel
@@ -279,7 +277,7 @@ def count_pairs(
     """
     rows = len(row_start) - 1
     words = len(interest)
-    tile = np.empty(TILE if words else 0, np.int64)
+    tile = np.empty(TILE if words else 0, np.uint64)
     mark = np.full(64 * words, -1, np.int32)
     barrier = -(1 << 14) if count.itemsize == 2 else -(1 << 30)
     capacity = len(first)

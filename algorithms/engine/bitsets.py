@@ -100,7 +100,7 @@ def reach_level(
     interest: Words,
     outside: Words,
     single: bool,
-    tile: Longs,
+    tile: Words,
     mark: Ints,
     count: Ints,
     reached: Ints,
@@ -112,6 +112,7 @@ def reach_level(
     of a tile and, all -1, one place a topic.
     """
     n = 0
+    least = np.uint64(level)
     for begin in range(r + 1, reach, TILE):
         end = min(begin + TILE, reach)
         bound = tile[: end - begin]
@@ -124,7 +125,7 @@ def reach_level(
                 for w in range(len(bound)):
                     bound[w] += ones((own & others_outside[w]) | (own_outside & others[w]))
         for w in range(len(bound)):
-            if bound[w] >= level and count[begin + w] == 0:
+            if bound[w] >= least and count[begin + w] == 0:
                 count[begin + w] = bound[w]
                 reached[n] = begin + w
                 n += 1
@@ -154,7 +155,7 @@ def likely_level(
     Judged by some rows at equal distances. Starting too high would only make the band narrower. The arrays are those of
     ``reach_level``; ``count`` is all 0 before and after. Only barred pairs contribute more than ``ceiling``.
     """
-    tile = np.empty(TILE, np.int64)
+    tile = np.empty(TILE, np.uint64)
     mark = np.full(64 * len(interest), -1, np.int32)
     pairs = np.zeros(ceiling + 1, np.int64)
     reach = len(row_start) - 1

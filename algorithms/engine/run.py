@@ -13,7 +13,7 @@ from algorithms.registry import Progress
 
 ENTRY_BYTES = 12
 VISITS_PER_ENTRY = 400
-SMALLEST_BAND = 1 << 15
+SMALLEST_BAND = 1 << 14
 WORDS_PER_VISIT = 4
 """Words of two bitsets that are compared in the time of one visit to a member of a list."""
 
