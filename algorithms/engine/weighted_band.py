@@ -21,8 +21,8 @@ from algorithms.jit import kernel
 from algorithms.workloads import Floats
 
 CEILING = 4
-VISITS_PER_ENTRY = 100
-SMALLEST_BAND = 1 << 15
+VISITS_PER_ENTRY = 200
+SMALLEST_BAND = 1 << 14
 
 
 class WeightedPass:
