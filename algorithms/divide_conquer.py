@@ -131,7 +131,7 @@ def conquer_parts(
 ) -> Divided:
     """GM inside each part, Star Merge across; one part is GM, as many parts as brokers is GM again.
 
-    With the score of weave, weave inside; across it would gain next to nothing over Star Merge.
+    With the score of weave, weave inside; Star Merge across all the same.
     """
     inner = list(
         _inner_links(interests, part, seed, score, ties, memory_mb, threads, part_of(progress, 0.0, 0.8))

@@ -1,8 +1,8 @@
 """The band of a weighted score: every pair whose score reaches a level, within a fixed number of entries.
 
 The idea and the lists are those of :mod:`algorithms.engine.band`; the kernel stands beside the one that counts
-contributions, because a visit adds a worth that is read from memory, in 64 bits, where GM adds one in 16: GM would lose
-a third of its speed by sharing it. Rows are sorted by a bound on their scores, so "can reach the level" is a prefix of
+contributions, because a visit adds a worth that is read from memory, in 64 bits, where GM adds one in 16, or
+compares bitsets. Rows are sorted by a bound on their scores, so "can reach the level" is a prefix of
 the rows, and of each list. Pairs apart in one topic only are not stored: a tree over that topic's components does as
 well as any of them.
 """
