@@ -7,16 +7,18 @@
 (True, 3)
 """
 
-from algorithms import cd_oda as _cd_oda
-from algorithms import degree_cover as _degree_cover
-from algorithms import divide_conquer as _divide_conquer
-from algorithms import gm as _gm
-from algorithms import gm2 as _gm2
-from algorithms import hararypt as _hararypt
-from algorithms import low_oda as _low_oda
-from algorithms import per_topic as _per_topic
-from algorithms import two_d_oda as _two_d_oda
-from algorithms import weave as _weave
+from algorithms import (  # noqa: F401 - importing the module of an algorithm registers it
+    cd_oda,
+    degree_cover,
+    divide_conquer,
+    gm,
+    gm2,
+    hararypt,
+    low_oda,
+    per_topic,
+    two_d_oda,
+    weave,
+)
 from algorithms.errors import (
     AlgorithmsError,
     BadFile,
@@ -49,5 +51,3 @@ __all__ = [
     "build",
     "find_algorithm",
 ]
-
-del _cd_oda, _degree_cover, _divide_conquer, _gm, _gm2, _hararypt, _low_oda, _per_topic, _two_d_oda, _weave
