@@ -51,13 +51,15 @@ class Overlay:
             raise BadInput(
                 "links", int(raw.min() if raw.min() < 0 else raw.max()), "no broker has this dense id"
             )
-        low = raw.min(axis=1).astype(np.int64)
-        high = raw.max(axis=1).astype(np.int64)
+        low = np.minimum(raw[:, 0], raw[:, 1]).astype(np.int64)
+        high = np.maximum(raw[:, 0], raw[:, 1]).astype(np.int64)
         loops = np.flatnonzero(low == high)
         if len(loops):
             raise BadInput("links", interests.brokers[low[loops[0]]], "a broker cannot have a link to itself")
         width = max(len(interests.brokers), 1)
-        keys = np.unique(low * width + high)
+        keys = low * width + high
+        keys.sort()
+        keys = keys[np.diff(keys, prepend=-1) > 0]
         ends = np.stack(np.divmod(keys, width), axis=1).astype(np.int32)
         ends.setflags(write=False)
         return cls(interests, ends)

@@ -46,7 +46,7 @@ def topics_below(overlay: Overlay, k: int) -> list[Shortfall]:
     >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"], "d": ["x"]})
     >>> path = Overlay.from_names(interests, [("a", "b"), ("b", "c"), ("c", "d")])
     >>> [str(shortfall) for shortfall in topics_below(path, 2)]
-    ['x: without b, a and c are apart']
+    ['x: without b, a and d are apart']
     >>> topics_below(path, 1)
     []
     """
