@@ -22,7 +22,7 @@ LOCKS = {
     "spark": ("org.neo4j:neo4j-connector-apache-spark_2.13:5.3.10_for_spark_3", False),
 }
 
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+_POM = """<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>topicweave</groupId><artifactId>lock</artifactId><version>1</version><packaging>pom</packaging>
   <dependencies>
