@@ -1,7 +1,7 @@
 # Two commands matter: `make up` shows a live overlay, `make test` runs every test. Both set up what is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up check test test-all bench lock browser clean
+.PHONY: help setup up check test test-all bench docs lock browser clean
 SHELL := /bin/sh
 
 # The newest Python found, 3.11 or later; PYTHON=... overrides.
@@ -12,6 +12,8 @@ BIN := $(VENV)/bin
 # uv where it is found, otherwise the one that set-up puts into the virtual environment.
 UV := $(or $(shell command -v uv 2>/dev/null),$(BIN)/uv)
 UP_OPTIONS ?= --demo autoware
+# Each process of the tests has a Neo4j of its own: two fit a small machine, and more find little to share.
+IN_PROCESSES ?= -n 2 --no-loadscope-reorder
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -37,16 +39,19 @@ check: setup  ## ruff, ruff format, mypy --strict, import rules
 	$(BIN)/lint-imports
 
 test: check browser  ## every test that a change must pass
-	$(BIN)/pytest -m "not long"
+	$(BIN)/pytest $(IN_PROCESSES) -m "not long"
 
 test-all: check browser  ## the same, and the long fault, scale and second-master runs
-	$(BIN)/pytest
+	$(BIN)/pytest $(IN_PROCESSES)
 
 browser: setup
 	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || sh tests/install-browser.sh
 
 bench: setup  ## the figures we claim, one table a subject
 	$(BIN)/python -m benchmarks
+
+docs: setup  ## the documents as a site, in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lock: setup  ## resolve the dependencies of pyproject.toml anew
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --upgrade --extra dev pyproject.toml --output-file requirements.lock

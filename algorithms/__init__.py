@@ -30,7 +30,8 @@ from algorithms.errors import (
 from algorithms.interests import Interests
 from algorithms.live import LiveOverlay, Plan, Policy
 from algorithms.overlay import Overlay
-from algorithms.registry import Algorithm, Parameter, Progress, algorithms, build, find_algorithm
+from algorithms.progress import Progress
+from algorithms.registry import Algorithm, Parameter, algorithms, build, find_algorithm
 
 __all__ = [
     "Algorithm",

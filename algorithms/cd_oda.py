@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, algorithm
+from algorithms.progress import Progress
+from algorithms.registry import algorithm
 
 _GUARANTEE = (
     "topic-connected; every topic has diameter 2 at most; no bound on links better than n times the fewest"
@@ -89,7 +90,7 @@ def count_weighted_neighbours(interests: Interests) -> Longs:
 def count_neighbours(interests: Interests, progress: Progress) -> Longs:
     """For each broker how many share a topic with it, itself among them; 0 for a broker without topics.
 
-    >>> from algorithms.registry import silent
+    >>> from algorithms.progress import silent
     >>> count_neighbours(Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["y"], "d": []}), silent).tolist()
     [2, 3, 2, 0]
     """

@@ -23,6 +23,20 @@ def component_counts(interests: Interests, links: Ints) -> Longs:
     >>> component_counts(interests, np.array([[0, 1]], np.int32)).tolist()
     [1, 2]
     """
+    return _joined(interests, links)[1]
+
+
+def component_numbers(interests: Interests, links: Ints) -> Ints:
+    """A number for each subscription (a place in ``broker_topics``), the same within a component of its topic."""
+    parent, _ = _joined(interests, links)
+    while True:
+        higher: Ints = parent[parent]
+        if (higher == parent).all():
+            return parent
+        parent = higher
+
+
+def _joined(interests: Interests, links: Ints) -> tuple[Ints, Longs]:
     parent = np.arange(interests.subscriptions, dtype=np.int32)
     counts = interests.topic_sizes().copy()
     _join(
@@ -34,7 +48,7 @@ def component_counts(interests: Interests, links: Ints) -> Longs:
         _scratch(interests),
         _scratch(interests),
     )
-    return counts
+    return parent, counts
 
 
 def _scratch(interests: Interests) -> NDArray[np.int64]:

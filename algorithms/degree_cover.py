@@ -15,8 +15,9 @@ from algorithms.cover import Score, cover, plain, sized
 from algorithms.cover.restore import restore
 from algorithms.engine import Limits
 from algorithms.interests import Interests, Ints
+from algorithms.progress import Progress, part_of
 from algorithms.prune import pruned
-from algorithms.registry import MEMORY, Parameter, Progress, algorithm
+from algorithms.registry import MEMORY, Parameter, algorithm
 
 
 @algorithm(
@@ -38,6 +39,7 @@ from algorithms.registry import MEMORY, Parameter, Progress, algorithm
         Parameter("prune", bool, True, "take away every link that no topic needs for its k"),
         MEMORY,
     ),
+    connects="k",
 )
 def degree_cover(
     interests: Interests,
@@ -60,14 +62,10 @@ def covered(
     interests: Interests, k: int, score: Score, *, prune: bool, limits: Limits, progress: Progress
 ) -> Ints:
     """Cover the needs by a score, restore k-connectivity, prune."""
-    links = cover(interests, k, score, limits=limits, progress=_part(progress, 0.0, 0.5))
+    links = cover(interests, k, score, limits=limits, progress=part_of(progress, 0.0, 0.5))
     if k == 2:
-        more = biconnect(interests, existing=links, limits=limits, progress=_part(progress, 0.5, 0.7)).links
+        more = biconnect(interests, existing=links, limits=limits, progress=part_of(progress, 0.5, 0.7)).links
     else:
-        more = restore(interests, links, k, progress=_part(progress, 0.5, 0.7))
+        more = restore(interests, links, k, progress=part_of(progress, 0.5, 0.7))
     links = np.concatenate([links, more])
-    return pruned(interests, links, k, progress=progress, since=0.7) if prune else links
-
-
-def _part(progress: Progress, begin: float, end: float) -> Progress:
-    return lambda done, stage: progress(begin + done * (end - begin), stage)
+    return pruned(interests, links, k, progress=part_of(progress, 0.7, 1.0)) if prune else links

@@ -17,7 +17,7 @@ from threading import Event
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.engine import Limits, Rows, Ties, connect_largest, part_of
+from algorithms.engine import Limits, Rows, Ties, connect_largest
 from algorithms.engine.weighted import connect_weighted
 from algorithms.engine.weights import Weights
 from algorithms.errors import BadInput, Cancelled
@@ -25,7 +25,8 @@ from algorithms.gm import TIES
 from algorithms.interests import Interests, Ints
 from algorithms.merge import star_merge
 from algorithms.order import id_hashes, random_parts, random_ranks, seeded
-from algorithms.registry import MEMORY, Parameter, Progress, algorithm, silent
+from algorithms.progress import Progress, part_of, silent
+from algorithms.registry import MEMORY, Parameter, algorithm
 from algorithms.star_sets import star_sets
 
 PARTS = Parameter(
@@ -47,7 +48,7 @@ SCORE = Parameter(
     "score",
     str,
     "contribution",
-    "inside parts the link that joins most topics, or the one weave would take",
+    "the link that joins most topics, or the one weave would take, inside parts and across",
     words=("contribution", "weave"),
 )
 SIGNATURE = 4
@@ -55,6 +56,11 @@ SIGNATURE = 4
 
 POLL_SECONDS = 0.25
 """How often the caller is told, and may cancel, while one part takes long."""
+
+SMALLEST_PART = 5_000
+"""Brokers a part at the least, where the number of parts is ours to choose. The paper divides the work of an eager GM,
+quadratic in a part's brokers; a lazy one gains little by smaller parts, and they cost links. 50,000 brokers, 1,000
+topics, 20 subscriptions: 64 parts 1.5 s and 78% above GM, 8 parts 1.7 s and 27% (processor time)."""
 
 SAMPLED_PARTS = 3
 """Parts whose star sets are looked at for each number of parts tried."""
@@ -112,6 +118,8 @@ def divide_and_conquer(
     memory_mb: int = 2048,
 ) -> NDArray[np.int32]:
     """The links of :func:`conquer_parts` for parts divided as asked."""
+    if score == "weave" and ties != "degree":
+        raise BadInput("ties", ties, "is a choice of the score contribution; weave takes low degrees first")
     part = divide_brokers(interests, parts, divide, seed)
     return conquer_parts(
         interests, part, seed=seed, score=score, ties=ties, memory_mb=memory_mb, progress=progress
@@ -131,7 +139,7 @@ def conquer_parts(
 ) -> Divided:
     """GM inside each part, Star Merge across; one part is GM, as many parts as brokers is GM again.
 
-    With the score of weave, weave inside; Star Merge across all the same.
+    With the score of weave, weave inside by each part's own topic sizes, and across by those of all brokers.
     """
     inner = list(
         _inner_links(interests, part, seed, score, ties, memory_mb, threads, part_of(progress, 0.0, 0.8))
@@ -141,6 +149,7 @@ def conquer_parts(
         interests,
         part,
         ties=ties,
+        weights=Weights() if score == "weave" else None,
         degrees=np.bincount(links.ravel(), minlength=len(interests.brokers)).astype(np.int32),
         seed=seed,
         limits=Limits(memory_mb),
@@ -171,10 +180,8 @@ def best_parts(interests: Interests, divide: str, seed: int) -> int:
 
     Tries powers of two, and measures k~ on a few parts each.
     """
-    brokers = len(interests.brokers)
     best, least = 1, 1.0
-    parts = 2
-    while parts <= brokers // 2:
+    for parts in parts_to_try(len(interests.brokers)):
         part = divide_brokers(interests, parts, divide, seed)
         sample = np.flatnonzero(part < SAMPLED_PARTS).astype(np.int32)
         # Everyone else is one part more: what it lacks, no sampled part has to cover.
@@ -183,8 +190,12 @@ def best_parts(interests: Interests, divide: str, seed: int) -> int:
         cost = 1 / parts + share**2
         if cost < least:
             best, least = parts, cost
-        parts *= 2
     return best
+
+
+def parts_to_try(brokers: int) -> list[int]:
+    """Powers of two that leave parts of ``SMALLEST_PART`` brokers or more."""
+    return [1 << n for n in range(1, brokers.bit_length()) if brokers >> n >= SMALLEST_PART]
 
 
 def _inner_links(

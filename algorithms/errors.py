@@ -18,11 +18,20 @@ from pathlib import Path
 
 
 class AlgorithmsError(Exception):
-    """Root of everything this package raises on purpose."""
+    """Root of everything this package raises on purpose.
+
+    >>> issubclass(BadInput, AlgorithmsError), issubclass(Cancelled, AlgorithmsError)
+    (True, True)
+    """
 
 
 class BadInput(AlgorithmsError, ValueError):
-    """A value that cannot be used: ``field`` says where it stood, ``value`` what it was."""
+    """A value that cannot be used: ``field`` says where it stood, ``value`` what it was.
+
+    >>> error = BadInput("rho", 0.5, "must be at least 1")
+    >>> str(error), error.field, error.value
+    ('rho: must be at least 1 (got 0.5)', 'rho', 0.5)
+    """
 
     def __init__(self, field: str, value: object, reason: str) -> None:
         self.field = field
@@ -32,21 +41,33 @@ class BadInput(AlgorithmsError, ValueError):
 
 
 class UnknownAlgorithm(BadInput):
-    """No algorithm of that name is registered."""
+    """No algorithm of that name is registered.
+
+    >>> str(UnknownAlgorithm("waeve", ["gm", "weave"]))
+    "algorithm: no such algorithm, did you mean 'weave'? (got 'waeve')"
+    """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         super().__init__("algorithm", name, f"no such algorithm{nearest(name, known)}")
 
 
 class UnknownParameter(BadInput):
-    """The algorithm takes no parameter of that name."""
+    """The algorithm takes no parameter of that name.
+
+    >>> str(UnknownParameter("gm", "round", 2, ["seed", "rounds"]))
+    "round: gm takes no such parameter, did you mean 'rounds'? (got 2)"
+    """
 
     def __init__(self, algorithm: str, name: str, value: object, known: Iterable[str]) -> None:
         super().__init__(name, value, f"{algorithm} takes no such parameter{nearest(name, known)}")
 
 
 class BadFile(BadInput):
-    """A file that cannot be read as interests or links."""
+    """A file that cannot be read as interests or links.
+
+    >>> str(BadFile(Path("interests.csv"), "is empty", line=7, field="topic", value=""))
+    "interests.csv, line 7, topic: is empty (got '')"
+    """
 
     def __init__(
         self, path: Path, reason: str, *, line: int | None = None, field: str = "file", value: object = None
@@ -59,7 +80,15 @@ class BadFile(BadInput):
 
 
 class Cancelled(AlgorithmsError):
-    """A progress callback raises this to stop a build; nothing is returned."""
+    """A progress callback raises this to stop a build; nothing is returned.
+
+    >>> from algorithms import Interests, build
+    >>> def stop(share: float, stage: str) -> None:
+    ...     raise Cancelled("enough")
+    >>> build("gm", Interests.from_mapping({"a": ["x"], "b": ["x"]}), progress=stop)
+    Traceback (most recent call last):
+    algorithms.errors.Cancelled: enough
+    """
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -35,7 +35,16 @@ _UNDECODED = re.compile("[\ud800-\udfff]")
 
 
 def read_interests(path: str | Path) -> Interests:
-    """Interests from a file with the columns ``broker,topic``; duplicate rows are collapsed and counted."""
+    """Interests from a file with the columns ``broker,topic``; duplicate rows are collapsed and counted.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "interests.csv"
+    ...     _ = file.write_text("broker,topic\\na,x\\nb,x\\nb,x\\n")
+    ...     interests = read_interests(file)
+    >>> interests, interests.duplicates
+    (<Interests: 2 brokers, 1 topics, 2 subscriptions>, 1)
+    """
     source = Path(path)
     table = _read(source, INTERESTS)
     brokers, broker_of_row = _ranked(table.column("broker"))
@@ -44,7 +53,16 @@ def read_interests(path: str | Path) -> Interests:
 
 
 def read_links(path: str | Path, interests: Interests) -> Overlay:
-    """An overlay from a file with the columns ``broker_a,broker_b``, whose brokers the interests know."""
+    """An overlay from a file with the columns ``broker_a,broker_b``, whose brokers the interests know.
+
+    >>> import tempfile
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "links.csv"
+    ...     _ = file.write_text("broker_a,broker_b\\nb,a\\n")
+    ...     read_links(file, interests).link_names()
+    [('a', 'b')]
+    """
     source = Path(path)
     table = _read(source, LINKS)
     rank = {name: v for v, name in enumerate(interests.brokers)}
@@ -77,19 +95,41 @@ def read_links(path: str | Path, interests: Interests) -> Overlay:
 
 
 def write_interests(interests: Interests, path: str | Path) -> None:
-    """Write interests, one subscription a row, by broker and topic."""
+    """Write interests, one subscription a row, by broker and topic.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "interests.csv"
+    ...     write_interests(Interests.from_mapping({"b": ["x"], "a": ["y", "x"]}), file)
+    ...     file.read_text().split()
+    ['broker,topic', 'a,x', 'a,y', 'b,x']
+    """
     rows = np.repeat(np.arange(len(interests.brokers), dtype=np.int32), interests.broker_sizes())
     _write(Path(path), INTERESTS, (interests.brokers, rows), (interests.topics, interests.broker_topics))
 
 
 def write_links(overlay: Overlay, path: str | Path) -> None:
-    """Write the links of an overlay, the smaller id first."""
+    """Write the links of an overlay, the smaller id first.
+
+    >>> import tempfile
+    >>> overlay = Overlay.from_names(Interests.from_mapping({"a": ["x"], "b": ["x"]}), [("b", "a")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "links.csv"
+    ...     write_links(overlay, file)
+    ...     file.read_text().split()
+    ['broker_a,broker_b', 'a,b']
+    """
     names = overlay.interests.brokers
     _write(Path(path), LINKS, (names, overlay.links[:, 0]), (names, overlay.links[:, 1]))
 
 
 def check_target(path: str | Path) -> None:
-    """Raise :class:`BadFile` if nothing can be written there: asked before the work, not after."""
+    """Raise :class:`BadFile` if nothing can be written there: asked before the work, not after.
+
+    >>> check_target("no such folder/links.csv")
+    Traceback (most recent call last):
+    algorithms.errors.BadFile: no such folder/links.csv, file: it cannot be written: its folder is missing or closed to you
+    """
     target = Path(path)
     _kind(target)
     if target.is_dir():
@@ -107,7 +147,8 @@ def _kind(path: Path) -> str:
 
 def _read(path: Path, fields: tuple[str, str]) -> pyarrow.Table:
     kind = _kind(path)
-    if path.is_dir():
+    # Spark writes a Parquet table as a folder of files.
+    if path.is_dir() and (kind != ".parquet" or not any(path.glob("*.parquet"))):
         raise BadFile(path, "this is a directory")
     if not path.exists():
         raise BadFile(path, "there is no such file")
@@ -139,7 +180,7 @@ def _read_csv(path: Path, fields: tuple[str, str]) -> pyarrow.Table:
 
 
 def _read_parquet(path: Path, fields: tuple[str, str]) -> pyarrow.Table:
-    schema = pyarrow.parquet.read_schema(path)
+    schema = pyarrow.parquet.ParquetDataset(path).schema
     _check_header(path, schema.names, fields)
     table = pyarrow.parquet.read_table(path, columns=list(fields))
     for field in fields:

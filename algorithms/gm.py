@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from algorithms.engine import Limits, Ties, connect_largest, part_of
+from algorithms.engine import Limits, Ties, connect_largest
 from algorithms.interests import Interests
-from algorithms.registry import MEMORY, Parameter, Progress, algorithm
+from algorithms.progress import Progress, part_of
+from algorithms.registry import MEMORY, Parameter, algorithm
 
 TIES = Parameter(
     "ties",

@@ -10,11 +10,12 @@ topic is one block.
 
 from __future__ import annotations
 
-from algorithms.blocks import biconnect
+from algorithms.blocks import BlockWeights, biconnect
 from algorithms.engine import Limits, Ties
+from algorithms.errors import BadInput
 from algorithms.interests import Interests, Ints
-from algorithms.prune import PRUNE, pruned
-from algorithms.registry import MEMORY, Parameter, Progress, algorithm
+from algorithms.progress import Progress
+from algorithms.registry import MEMORY, Parameter, algorithm
 
 TIES = Parameter(
     "ties",
@@ -22,6 +23,21 @@ TIES = Parameter(
     "degree",
     "which of equally good links comes first: ends of low degree, row order, or random",
     words=("degree", "row", "random"),
+)
+
+WEIGHTED = Parameter(
+    "weighted",
+    bool,
+    False,
+    "score links instead of counting: rare topics first, and ends that have few links in a topic; fewer links, short paths",
+)
+B = Parameter(
+    "b",
+    float,
+    None,
+    "weighted: an end weighs its links in the topic, and one more, to the -b; larger means fewer links, longer paths (1)",
+    minimum=0,
+    maximum=16,
 )
 
 
@@ -33,7 +49,8 @@ TIES = Parameter(
         "constant factor, where U is the largest number of subscribers of one topic"
     ),
     paper="Chen et al., Algorithm 1 (fault-tolerant-ktco-gm2-hararypt)",
-    parameters=(TIES, PRUNE, MEMORY),
+    parameters=(TIES, WEIGHTED, B, MEMORY),
+    connects=2,
 )
 def greedy_merge_blocks(
     interests: Interests,
@@ -41,22 +58,22 @@ def greedy_merge_blocks(
     seed: int,
     progress: Progress,
     ties: Ties = "degree",
-    prune: bool = False,
+    weighted: bool = False,
+    b: float | None = None,
     memory_mb: int = 2048,
 ) -> Ints:
     """Exact GM2: every link has the largest estimate at its step, recomputed lazily.
 
-    A topic of two subscribers gets their link, a topic of one none.
+    With ``weighted`` every link has the best score, within a level of three percent (:mod:`algorithms.blocks.weights`),
+    and the guarantee on the number of links is gone. A topic of two subscribers gets their link, a topic of one none.
     """
-    links = biconnect(
+    if b is not None and not weighted:
+        raise BadInput("b", b, "works with weighted only")
+    return biconnect(
         interests,
         ties=ties,
         seed=seed,
         limits=Limits(memory_mb),
-        progress=_share(progress, 0.8 if prune else 1.0),
+        progress=progress,
+        weights=BlockWeights(b=1.0 if b is None else b) if weighted else None,
     ).links
-    return pruned(interests, links, 2, progress=progress, since=0.8) if prune else links
-
-
-def _share(progress: Progress, until: float) -> Progress:
-    return lambda done, stage: progress(done * until, stage)

@@ -16,8 +16,8 @@ import numpy as np
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
 from algorithms.order import id_hashes, random_ranks, subscription_hashes
-from algorithms.prune import PRUNE, pruned
-from algorithms.registry import Parameter, Progress, algorithm
+from algorithms.progress import Progress
+from algorithms.registry import Parameter, algorithm
 
 NEAREST_VISITS = 4096
 """Brokers looked at for one step of the nearest order."""
@@ -50,8 +50,8 @@ NEAREST_VISITS = 4096
             "for odd k, give the links of k + 1 where they are fewer: the links across the circle "
             "hardly ever coincide between topics",
         ),
-        PRUNE,
     ),
+    connects="k",
 )
 def harary_per_topic(
     interests: Interests,
@@ -61,7 +61,6 @@ def harary_per_topic(
     k: int = 2,
     order: str = "id",
     even_if_cheaper: bool = True,
-    prune: bool = False,
 ) -> Ints:
     """A Harary graph over the subscribers of each topic.
 
@@ -79,7 +78,7 @@ def harary_per_topic(
                 0.8, f"k = {k + 1} has fewer links than k = {k}, {len(more)} against {len(links)}: taken"
             )
             links = more
-    return pruned(interests, links, k, progress=progress, since=0.8) if prune else links
+    return links
 
 
 def ordered_subscribers(interests: Interests, order: str, seed: int) -> Ints:

@@ -34,6 +34,10 @@ class Interests:
     >>> interests = Interests.from_mapping({"a": ["x", "y"], "b": ["y"]})
     >>> interests.topics_of("a"), interests.subscribers_of("y")
     (['x', 'y'], ['a', 'b'])
+    >>> interests.subscriptions, interests.broker_sizes().tolist(), interests.topic_sizes().tolist()
+    (3, [2, 1], [1, 2])
+    >>> interests.broker_index("b"), interests.topic_index("y"), interests.subscriber_indices(1).tolist()
+    (1, 1, [0, 1])
     """
 
     brokers: tuple[str, ...]
@@ -47,7 +51,11 @@ class Interests:
 
     @classmethod
     def from_mapping(cls, topics_by_broker: Mapping[str, Iterable[str]]) -> Interests:
-        """Interests from ``{broker: topics}``; a broker may have no topics."""
+        """Interests from ``{broker: topics}``; a broker may have no topics.
+
+        >>> Interests.from_mapping({"b": ["x"], "a": []}).brokers
+        ('a', 'b')
+        """
         rows = [(broker, topic) for broker, topics in topics_by_broker.items() for topic in topics]
         return cls.from_rows([b for b, _ in rows], [t for _, t in rows], brokers=topics_by_broker)
 
@@ -55,7 +63,11 @@ class Interests:
     def from_rows(
         cls, broker_of_row: Sequence[str], topic_of_row: Sequence[str], *, brokers: Iterable[str] = ()
     ) -> Interests:
-        """Interests from one string id a row; ``brokers`` adds brokers that may have no row at all."""
+        """Interests from one string id a row; ``brokers`` adds brokers that may have no row at all.
+
+        >>> Interests.from_rows(["a", "b", "b"], ["x", "x", "x"], brokers=["c"])
+        <Interests: 3 brokers, 1 topics, 2 subscriptions>
+        """
         broker_ids = sorted({*broker_of_row, *brokers})
         topic_ids = sorted(set(topic_of_row))
         broker_rank = {name: rank for rank, name in enumerate(broker_ids)}
@@ -71,7 +83,12 @@ class Interests:
     def from_dense(
         cls, brokers: Sequence[str], topics: Sequence[str], broker_of_row: Ints, topic_of_row: Ints
     ) -> Interests:
-        """Interests from rows of dense ids into ``brokers`` and ``topics``, both strictly ascending."""
+        """Interests from rows of dense ids into ``brokers`` and ``topics``, both strictly ascending.
+
+        >>> rows = np.array([0, 1], np.int32), np.array([0, 0], np.int32)
+        >>> Interests.from_dense(["a", "b"], ["x"], *rows).subscribers_of("x")
+        ['a', 'b']
+        """
         for field, ids in (("broker", brokers), ("topic", topics)):
             check_ids(ids, field)
             for before, after in pairwise(ids):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from algorithms.engine import UNBOUNDED, Limits, connect_low_degree
 from algorithms.interests import Interests
-from algorithms.registry import MEMORY, Parameter, Progress, algorithm
+from algorithms.progress import Progress
+from algorithms.registry import MEMORY, Parameter, algorithm
 
 RHO = Parameter(
     "rho",

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from algorithms.engine import Limits, Rows, Ties, connect_largest
+from algorithms.engine.weighted import connect_weighted
+from algorithms.engine.weights import Weights
 from algorithms.errors import BadInput
 from algorithms.interests import Interests, Ints
 from algorithms.overlay import Overlay
-from algorithms.registry import Progress, silent
+from algorithms.progress import Progress, silent
 from algorithms.star_sets import star_sets
 
 
@@ -40,7 +42,7 @@ def naive_merge(
 ) -> Merged:
     """Join topic-connected parts by the best links among all pairs across parts (dc, Algorithm 3)."""
     everyone = np.arange(len(interests.brokers), dtype=np.int32)
-    return _across(interests, part, everyone, ties, degrees, seed, limits, progress)
+    return _across(interests, part, everyone, ties, None, degrees, seed, limits, progress)
 
 
 def star_merge(
@@ -48,6 +50,7 @@ def star_merge(
     part: Ints,
     *,
     ties: Ties = "degree",
+    weights: Weights | None = None,
     degrees: Ints | None = None,
     seed: int = 0,
     limits: Limits | None = None,
@@ -56,8 +59,10 @@ def star_merge(
     """Join topic-connected parts by the best links among pairs of stars (dc, Algorithm 5).
 
     ``part`` is a number for each broker, ``degrees`` the links each has inside its part, by which ties are broken.
+    With ``weights`` the best link is the one of the largest weighted score, topics weighed by all their subscribers.
     """
-    return _across(interests, part, star_sets(interests, part), ties, degrees, seed, limits, progress)
+    stars = star_sets(interests, part)
+    return _across(interests, part, stars, ties, weights, degrees, seed, limits, progress)
 
 
 def join_overlays(overlays: Sequence[Overlay], *, seed: int = 0, progress: Progress = silent) -> Overlay:
@@ -90,19 +95,28 @@ def _across(
     part: Ints,
     brokers: Ints,
     ties: Ties,
+    weights: Weights | None,
     degrees: Ints | None,
     seed: int,
     limits: Limits | None,
     progress: Progress,
 ) -> Merged:
     rows = Rows.of(interests, brokers)
-    accepted = connect_largest(
-        rows,
-        ties=ties,
-        seed=seed,
-        limits=limits,
-        progress=progress,
-        group=np.repeat(part[brokers].astype(np.int32), np.diff(rows.broker_start)),
-        degrees=None if degrees is None else degrees[brokers],
-    )
+    group = np.repeat(part[brokers].astype(np.int32), np.diff(rows.broker_start))
+    before = None if degrees is None else degrees[brokers]
+    if weights is None:
+        accepted = connect_largest(
+            rows, ties=ties, seed=seed, limits=limits, progress=progress, group=group, degrees=before
+        )
+    else:
+        accepted = connect_weighted(
+            rows,
+            weights,
+            seed=seed,
+            limits=limits,
+            progress=progress,
+            group=group,
+            degrees=before,
+            topic_sizes=interests.topic_sizes(),
+        )
     return Merged(part, brokers, brokers[accepted.links])

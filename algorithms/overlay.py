@@ -29,8 +29,12 @@ class Overlay:
 
     >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
     >>> overlay = Overlay.from_names(interests, [("a", "b"), ("c", "b")])
-    >>> overlay.is_tco(), overlay.max_degree
-    (True, 2)
+    >>> overlay.is_tco(), overlay.is_ktco(2), [str(topic) for topic in overlay.topics_below(2)]
+    (True, False, ['x: must be a clique, but a and c are not linked'])
+    >>> overlay.link_names(), overlay.degrees().tolist(), overlay.max_degree, round(overlay.average_degree, 2)
+    ([('a', 'b'), ('b', 'c')], [1, 2, 1], 2, 1.33)
+    >>> overlay.topic_components().tolist(), overlay.topics_apart(), overlay.topic_graph("x").diameter()
+    ([1], [], 2)
     """
 
     interests: Interests
@@ -39,7 +43,12 @@ class Overlay:
 
     @classmethod
     def from_links(cls, interests: Interests, links: NDArray[np.integer]) -> Overlay:
-        """An overlay from dense ids in any order; loops and unknown brokers are refused, duplicates collapsed."""
+        """An overlay from dense ids in any order; loops and unknown brokers are refused, duplicates collapsed.
+
+        >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
+        >>> Overlay.from_links(interests, np.array([[2, 0], [0, 2], [1, 0]])).link_names()
+        [('a', 'b'), ('a', 'c')]
+        """
         raw = np.asarray(links)
         if raw.size == 0:
             raw = np.empty((0, 2), np.int32)
@@ -72,7 +81,17 @@ class Overlay:
 
     @classmethod
     def from_igraph(cls, interests: Interests, graph: igraph.Graph) -> Overlay:
-        """An overlay from a graph whose vertex attribute ``name`` holds broker ids."""
+        """An overlay from a graph whose vertex attribute ``name`` holds broker ids.
+
+        >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
+        >>> Overlay.from_igraph(interests, igraph.Graph.Star(3)).is_tco()
+        Traceback (most recent call last):
+        algorithms.errors.BadInput: graph: the vertices need a 'name' attribute of broker ids (got 'IGRAPH U--- 3 2 -- ')
+        >>> graph = igraph.Graph(edges=[(0, 1), (0, 2)])
+        >>> graph.vs["name"] = ["c", "a", "b"]
+        >>> Overlay.from_igraph(interests, graph).link_names()
+        [('a', 'c'), ('b', 'c')]
+        """
         if "name" not in graph.vs.attributes():
             raise BadInput(
                 "graph", graph.summary(verbosity=0), "the vertices need a 'name' attribute of broker ids"
@@ -82,17 +101,34 @@ class Overlay:
 
     @classmethod
     def from_networkx(cls, interests: Interests, graph: networkx.Graph[str]) -> Overlay:
-        """An overlay from a networkx graph of broker ids."""
+        """An overlay from a networkx graph of broker ids.
+
+        >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
+        >>> Overlay.from_networkx(interests, networkx.path_graph(["a", "b", "c"])).is_tco()
+        True
+        """
         return cls.from_names(interests, graph.edges())
 
     def to_igraph(self) -> igraph.Graph:
-        """The whole overlay as a graph; vertex i is the broker of dense id i, its id in ``name``."""
+        """The whole overlay as a graph; vertex i is the broker of dense id i, its id in ``name``.
+
+        >>> overlay = Overlay.from_names(Interests.from_mapping({"a": ["x"], "b": ["x"], "c": []}), [("a", "b")])
+        >>> graph = overlay.to_igraph()
+        >>> graph.vs["name"], graph.degree(), Overlay.from_igraph(overlay.interests, graph).link_names()
+        (['a', 'b', 'c'], [1, 1, 0], [('a', 'b')])
+        """
         graph = igraph.Graph(n=len(self.interests.brokers), edges=self.links)
         graph.vs["name"] = self.interests.brokers
         return graph
 
     def to_networkx(self) -> networkx.Graph[str]:
-        """The whole overlay as a networkx graph of broker ids."""
+        """The whole overlay as a networkx graph of broker ids.
+
+        >>> overlay = Overlay.from_names(Interests.from_mapping({"a": ["x"], "b": ["x"], "c": []}), [("a", "b")])
+        >>> graph = overlay.to_networkx()
+        >>> list(graph), list(graph.edges), Overlay.from_networkx(overlay.interests, graph).link_names()
+        (['a', 'b', 'c'], [('a', 'b')], [('a', 'b')])
+        """
         graph: networkx.Graph[str] = networkx.Graph()
         graph.add_nodes_from(self.interests.brokers)
         graph.add_edges_from(self.link_names())

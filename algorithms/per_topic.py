@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from algorithms.interests import Interests, Ints
 from algorithms.order import subscription_hashes
-from algorithms.registry import Parameter, Progress, algorithm
+from algorithms.progress import Progress
+from algorithms.registry import Parameter, algorithm
 
 _RING = (
     "topic-connected, and 2-connected in every topic of three subscribers or more; "
@@ -40,6 +41,7 @@ def _order(default: str) -> Parameter:
     guarantee=_RING,
     paper="Chockler et al. 2007, section 8.3 (greedy-merge-min-tco)",
     parameters=(_order("id"),),
+    connects=2,
 )
 def ring_per_topic(interests: Interests, *, seed: int, progress: Progress, order: str = "id") -> Ints:
     """A ring through the subscribers of each topic; O(subscriptions log subscriptions) time.
@@ -68,6 +70,7 @@ def ring_per_topic(interests: Interests, *, seed: int, progress: Progress, order
     guarantee=_RING,
     paper="Chen et al., section VIII (fault-tolerant-ktco-gm2-hararypt)",
     parameters=(_order("random"),),
+    connects=2,
 )
 def cycle_per_topic(interests: Interests, *, seed: int, progress: Progress, order: str = "random") -> Ints:
     """RingPT with independent orders: what separate overlays for separate topics cost."""

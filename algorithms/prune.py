@@ -16,22 +16,18 @@ from algorithms.components import common_slots
 from algorithms.connectivity import Flags, fan, scratch
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Parameter, Progress, silent
+from algorithms.progress import Progress, silent
 from algorithms.topic_rows import TopicRows, drop_neighbour
-
-PRUNE = Parameter("prune", bool, False, "take away every link that no topic needs for its k")
 
 _LINKS_A_SLICE = 1 << 12
 _DEGREE, _TRIED, _DROPPED = 0, 1, 2
 
 
-def pruned(
-    interests: Interests, links: Ints, k: int, *, progress: Progress = silent, since: float = 0.0
-) -> Ints:
+def pruned(interests: Interests, links: Ints, k: int, *, progress: Progress = silent) -> Ints:
     """The links that are left when no more can go without costing a topic its k-connectivity.
 
     The links must be distinct. A topic that is not k-connected to begin with keeps every link whose ends have fewer
-    than k other disjoint paths between them. ``since`` is the share of a longer build that is done already.
+    than k other disjoint paths between them.
 
     >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
     >>> pruned(interests, np.array([[0, 1], [0, 2], [1, 2]], np.int32), 1).tolist()
@@ -67,7 +63,7 @@ def pruned(
             clock,
         )
         done = cursor[_TRIED] / max(len(links), 1)
-        progress(since + (1 - since) * float(done), f"pruning: {cursor[_DROPPED]} links dropped")
+        progress(float(done), f"pruning: {cursor[_DROPPED]} links dropped")
     return links[kept]
 
 

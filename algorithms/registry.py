@@ -17,19 +17,23 @@ from numpy.typing import NDArray
 from algorithms.errors import BadInput, UnknownAlgorithm, UnknownParameter
 from algorithms.interests import Interests
 from algorithms.overlay import Overlay
+from algorithms.progress import Progress, part_of, silent
+from algorithms.prune import pruned
 
 Value = int | float | str | bool | None
-Progress = Callable[[float, str], None]
-"""Called now and then with the share done (0 to 1) and what is being done; raise ``Cancelled`` in it to stop."""
-
-
-def silent(_done: float, _stage: str) -> None:
-    """The progress callback of a caller who does not want one."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an algorithm: its type, default, range, and the words it takes instead of a number."""
+    """One parameter of an algorithm: its type, default, range, and the words it takes instead of a number.
+
+    >>> parts = Parameter("parts", int, "auto", "how many parts", minimum=1, words=("auto",))
+    >>> parts.parse("4"), parts.parse("auto")
+    (4, 'auto')
+    >>> parts.parse(0)
+    Traceback (most recent call last):
+    algorithms.errors.BadInput: parts: must be a whole number or auto, at least 1 (got 0)
+    """
 
     name: str
     kind: type[int] | type[float] | type[str] | type[bool]
@@ -111,12 +115,20 @@ def _plain(limit: float) -> str:
 SEED = Parameter(
     "seed", int, 0, "the same interests and seed give the same links", minimum=0, maximum=2**63 - 1
 )
+PRUNE = Parameter("prune", bool, False, "take away every link that no topic needs for its k; paths may grow")
 MEMORY = Parameter("memory_mb", int, 2048, "bound on the kernels' own tables, in megabytes", minimum=16)
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A way from interests to links, with what it promises and where it comes from."""
+    """A way from interests to links, with what it promises and where it comes from.
+
+    >>> gm = find_algorithm("gm")
+    >>> gm.paper, [parameter.name for parameter in gm.parameters]
+    ('Chockler et al. 2007, Algorithms 1-3 and section 6.4 (greedy-merge-min-tco)', ['seed', 'ties', 'rounds', 'memory_mb', 'prune'])
+    >>> gm.parse({"rounds": "2"})["rounds"]
+    2
+    """
 
     name: str
     summary: str
@@ -124,6 +136,8 @@ class Algorithm:
     paper: str
     parameters: tuple[Parameter, ...]
     run: Callable[..., NDArray[np.int32]] = field(repr=False)
+    connects: int | str = 1
+    """How connected every topic is, at the least: a number, or the parameter that says it."""
     sticky: bool = False
     """Whether ``run`` takes ``earlier``, the links of an overlay to rebuild, and can hold on to them."""
 
@@ -134,6 +148,22 @@ class Algorithm:
             if name not in known:
                 raise UnknownParameter(self.name, name, value, known)
         return {name: p.parse(params[name]) if name in params else p.default for name, p in known.items()}
+
+    def promised_k(self, values: Mapping[str, object]) -> int:
+        """The k of the overlays that come of these (parsed) parameters.
+
+        >>> find_algorithm("gm2").promised_k({}), find_algorithm("hararypt").promised_k({"k": 4})
+        (2, 4)
+        """
+        return int(str(values[self.connects])) if isinstance(self.connects, str) else self.connects
+
+    def asked_for(self, k: int) -> dict[str, Any]:
+        """The parameters that ask for k-connected topics, where that is a choice.
+
+        >>> find_algorithm("weave").asked_for(2), find_algorithm("gm").asked_for(1)
+        ({'k': 2}, {})
+        """
+        return {self.connects: k} if isinstance(self.connects, str) else {}
 
     def describe(self) -> dict[str, Any]:
         """This algorithm as plain JSON."""
@@ -156,24 +186,59 @@ def algorithm(
     guarantee: str,
     paper: str,
     parameters: tuple[Parameter, ...] = (),
+    connects: int | str = 1,
     sticky: bool = False,
 ) -> Callable[[Callable[..., NDArray[np.int32]]], Callable[..., NDArray[np.int32]]]:
-    """Register a function ``(interests, *, seed, progress, **parameters) -> links`` under a name."""
+    """Register a function ``(interests, *, seed, progress, **parameters) -> links`` under a name.
+
+    One that does not prune by a parameter of its own gets one, and is pruned by :func:`build`.
+    """
 
     def register(run: Callable[..., NDArray[np.int32]]) -> Callable[..., NDArray[np.int32]]:
-        _ALGORITHMS[name] = Algorithm(name, summary, guarantee, paper, (SEED, *parameters), run, sticky)
+        prunes = any(parameter.name == PRUNE.name for parameter in parameters)
+        declared = (SEED, *parameters) if prunes else (SEED, *parameters, PRUNE)
+        runs = run if prunes else _then_pruned(run, connects)
+        _ALGORITHMS[name] = Algorithm(name, summary, guarantee, paper, declared, runs, connects, sticky)
         return run
 
     return register
 
 
+def _then_pruned(
+    run: Callable[..., NDArray[np.int32]], connects: int | str
+) -> Callable[..., NDArray[np.int32]]:
+    def run_and_prune(
+        interests: Interests, *, progress: Progress, prune: bool = False, **values: Any
+    ) -> NDArray[np.int32]:
+        if not prune:
+            return run(interests, progress=progress, **values)
+        links = run(interests, progress=part_of(progress, 0.0, 0.8), **values)
+        k = values[connects] if isinstance(connects, str) else connects
+        # Pruned links must be distinct, and an algorithm may give one from both of its ends.
+        distinct = Overlay.from_links(interests, links).links
+        return pruned(interests, distinct, k, progress=part_of(progress, 0.8, 1.0))
+
+    return run_and_prune
+
+
 def algorithms() -> tuple[Algorithm, ...]:
-    """Every registered algorithm, in the order of their names."""
+    """Every registered algorithm, in the order of their names.
+
+    >>> [algorithm.name for algorithm in algorithms()][-3:]
+    ['ringpt', 'treept', 'weave']
+    """
     return tuple(_ALGORITHMS[name] for name in sorted(_ALGORITHMS))
 
 
 def find_algorithm(name: str) -> Algorithm:
-    """The algorithm of that name, or :class:`UnknownAlgorithm` naming the nearest one."""
+    """The algorithm of that name, or :class:`UnknownAlgorithm` naming the nearest one.
+
+    >>> find_algorithm("weave").summary
+    'Greedy merge by a weighted score: rare topics and small components first; the fewest links'
+    >>> find_algorithm("wave")
+    Traceback (most recent call last):
+    algorithms.errors.UnknownAlgorithm: algorithm: no such algorithm, did you mean 'weave'? (got 'wave')
+    """
     if name not in _ALGORITHMS:
         raise UnknownAlgorithm(name, _ALGORITHMS)
     return _ALGORITHMS[name]

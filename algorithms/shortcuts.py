@@ -16,7 +16,8 @@ from algorithms.engine.band import Pass
 from algorithms.engine.run import Run
 from algorithms.interests import Interests, Ints
 from algorithms.jit import kernel
-from algorithms.registry import Parameter, Progress, silent
+from algorithms.progress import Progress, silent
+from algorithms.registry import Parameter
 
 SHORTCUTS = Parameter(
     "shortcuts",

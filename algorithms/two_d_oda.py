@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from algorithms.components import common_slots
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, algorithm
+from algorithms.progress import Progress
+from algorithms.registry import algorithm
 
 _BATCH = 256
 

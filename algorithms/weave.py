@@ -14,14 +14,15 @@ import numpy as np
 
 from algorithms.cover import weighted
 from algorithms.degree_cover import covered
-from algorithms.engine import Limits, connect_largest, part_of
+from algorithms.engine import Limits, connect_largest
 from algorithms.engine.weighted import connect_weighted
 from algorithms.engine.weighted_low_degree import connect_weighted_low_degree
 from algorithms.engine.weights import Weights
 from algorithms.errors import BadInput
 from algorithms.interests import Interests, Ints
-from algorithms.prune import PRUNE, pruned
-from algorithms.registry import MEMORY, Parameter, Progress, algorithm
+from algorithms.progress import Progress, part_of
+from algorithms.prune import pruned
+from algorithms.registry import MEMORY, Parameter, algorithm
 from algorithms.shortcuts import SHORTCUTS, shortcuts
 
 LARGEST = 16.0
@@ -39,7 +40,7 @@ BETA = Parameter(
     "beta",
     float,
     0.5,
-    "small components first: a join weighs the smaller one's size to the -beta (k = 1)",
+    "small components first: a join weighs the smaller one's size to the -beta (k = 1 and 2)",
     minimum=0,
     maximum=LARGEST,
 )
@@ -62,9 +63,12 @@ KEEP = Parameter(
     "keep",
     float,
     0.0,
-    "raise the score of links that exist by this share, for a rebuild that changes less (k = 1)",
+    "raise the score of links that exist by up to this share, for a rebuild that changes less (k = 1)",
     minimum=0,
     maximum=1_000_000,
+)
+PRUNE = Parameter(
+    "prune", bool, None, "take away every link that no topic needs for its k; left open, for k = 2 and more"
 )
 K = Parameter("k", int, 1, "topics survive the failure of any k - 1 brokers", minimum=1, maximum=2**31 - 1)
 
@@ -75,6 +79,7 @@ K = Parameter("k", int, 1, "topics survive the failure of any k - 1 brokers", mi
     guarantee="topic-connected (k-connected for k >= 2); fewer links than gm in all that was measured, no factor proven",
     paper="ours",
     parameters=(ALPHA, BETA, DELTA, RHO, KEEP, K, SHORTCUTS, PRUNE, MEMORY),
+    connects="k",
     sticky=True,
 )
 def weave(
@@ -89,7 +94,7 @@ def weave(
     keep: float = 0.0,
     k: int = 1,
     shortcuts: float = 0.0,
-    prune: bool = False,
+    prune: bool | None = None,
     memory_mb: int = 2048,
     earlier: Ints | None = None,
 ) -> Ints:
@@ -106,9 +111,14 @@ def weave(
                 raise BadInput(name, value, "works for k = 1 only")
         k = min(k, max(int(interests.topic_sizes().max(initial=1)), 2))
         return covered(
-            interests, k, weighted(interests, k, alpha), prune=True, limits=limits, progress=progress
+            interests,
+            k,
+            weighted(interests, k, alpha, beta),
+            prune=prune is not False,
+            limits=limits,
+            progress=progress,
         )
-    until = 1.0 - 0.3 * (shortcuts > 0) - 0.2 * prune
+    until = 1.0 - 0.3 * (shortcuts > 0) - 0.2 * bool(prune)
     weights = Weights(alpha, beta, delta, keep)
     report = part_of(progress, 0.0, until)
     before = earlier if keep else None

@@ -6,7 +6,12 @@
     ├── BadValue            422, exit 2: a value the caller can correct
     ├── NotFound            404, exit 2: no such broker, topic, version ...
     ├── Conflict            409, exit 1
+    ├── Gone                410, exit 2: a version older than what is kept
+    ├── PreconditionFailed  412, exit 1: the overlay is not at the version the caller named
+    ├── TooLarge            413, exit 2: more than a limit of this installation allows
     ├── Unauthorized        401, exit 2: no key, or one that is not known
+    ├── Forbidden           403, exit 2: a key whose scope does not reach that far
+    ├── TooMuchWork         504, exit 1: a query the database gave up on, for its time or its memory
     ├── NotReady            503, exit 1: the overlay is not loaded yet, or its database is away
     └── CannotRun           exit 1: something on this machine keeps the system from coming up or staying up
 
@@ -15,6 +20,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -25,6 +31,8 @@ class Problem(Exception):
     title: ClassVar[str] = "Something went wrong inside TopicWeave"
     status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
+    headers: ClassVar[Mapping[str, str]] = {}
+    """What HTTP wants beside the body: how to identify oneself, when to come back."""
 
     def __init__(self, detail: str, *, field: str | None = None) -> None:
         super().__init__(detail)
@@ -58,6 +66,32 @@ class Conflict(Problem):
     status = 409
 
 
+class Gone(Problem):
+    """A version that existed, older than what is kept."""
+
+    slug = "gone"
+    title = "That is no longer kept"
+    status = 410
+    exit_code = 2
+
+
+class PreconditionFailed(Problem):
+    """The overlay is not at the version that If-Match names."""
+
+    slug = "version-moved"
+    title = "The overlay is at another version"
+    status = 412
+
+
+class TooLarge(Problem):
+    """A request larger than a limit of this installation; the detail names the limit and its setting."""
+
+    slug = "too-large"
+    title = "The request is too large"
+    status = 413
+    exit_code = 2
+
+
 class Unauthorized(Problem):
     """The request carries no key that is known."""
 
@@ -65,6 +99,24 @@ class Unauthorized(Problem):
     title = "A valid X-API-Key header is needed"
     status = 401
     exit_code = 2
+    headers = {"WWW-Authenticate": 'ApiKey realm="topicweave"'}  # noqa: RUF012 (a ClassVar in the root)
+
+
+class Forbidden(Problem):
+    """The key is known, its scope does not reach that far."""
+
+    slug = "forbidden"
+    title = "The key's scope does not allow this"
+    status = 403
+    exit_code = 2
+
+
+class TooMuchWork(Problem):
+    """A query that takes more time or memory than it is given."""
+
+    slug = "too-much-work"
+    title = "The query takes too much"
+    status = 504
 
 
 class NotReady(Problem):
@@ -73,6 +125,7 @@ class NotReady(Problem):
     slug = "not-ready"
     title = "The overlay is not being served"
     status = 503
+    headers = {"Retry-After": "1"}  # noqa: RUF012
 
 
 class CannotRun(Problem):

@@ -1,20 +1,26 @@
-"""The manager: brings the overlay from Neo4j into the mirror, and hands the mirror to whoever reads."""
+"""The manager: brings the overlay from Neo4j into memory, and keeps what works on it: writer, mirror, feed."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 
+import structlog
+
 from algorithms import Interests, Overlay, build
+from algorithms.live import LiveOverlay, join, leave
 from backend.demos import load_demo
 from backend.errors import NotReady, Problem
-from backend.mirror import Mirror
+from backend.history import History
+from backend.live import Feed, Mirror, Standby, Writer
+from backend.metrics import Metrics
+from backend.policy import Policy
 from backend.settings import Settings
-from backend.store import Database, Policy, StoredOverlay
-from backend.store.overlay import import_overlay, read_overlay
+from backend.store import Database, StoredOverlay
+from backend.store.bulk import import_overlay
+from backend.store.overlay import create_overlay, read_overlay
 
-log = logging.getLogger(__name__)
+log = structlog.get_logger(__name__)
 
 SECONDS_FOR_NEO4J = 120
 """A server started beside us on a slow machine may take that long to answer for the first time."""
@@ -23,31 +29,50 @@ SECONDS_FOR_NEO4J = 120
 class Manager:
     """The live overlay of one installation."""
 
-    def __init__(self, settings: Settings, on_failure: Callable[[], None]) -> None:
-        self._settings = settings
-        self._on_failure = on_failure
-        self._mirror: Mirror | None = None
-        self._stage = "waiting for Neo4j"
-        self._task: asyncio.Task[None] | None = None
+    def __init__(self, settings: Settings, metrics: Metrics, on_failure: Callable[[], None]) -> None:
+        self.settings = settings
+        self.metrics = metrics
+        self.feed = Feed()
         self.failed = False
         self.database = Database(settings.bolt_uri, settings.neo4j_user, settings.find_neo4j_password())
+        self.history = History(self.database, self.feed, settings, lambda: self.mirror)
+        self._on_failure = on_failure
+        self._writer: Writer | None = None
+        self._standby: Standby | None = None
+        self._stage = "waiting for Neo4j"
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def writer(self) -> Writer:
+        """Who changes the overlay, or :class:`NotReady` with what is being waited for."""
+        if self._writer is None:
+            raise NotReady(f"the overlay is not loaded yet: {self._stage}")
+        if self._writer.importing:
+            raise NotReady("an import fills the overlay")
+        if self._writer.unfit:
+            raise NotReady(self._writer.unfit)
+        return self._writer
 
     @property
     def mirror(self) -> Mirror:
-        """The mirror of the moment, or :class:`NotReady` with what is being waited for."""
-        if self._mirror is None:
-            raise NotReady(f"the overlay is not loaded yet: {self._stage}")
-        return self._mirror
+        """The mirror of the moment."""
+        return self.writer.mirror
 
     def start(self) -> None:
         """Begin to load the overlay, without waiting for it."""
         self._task = asyncio.create_task(self._load())
 
     async def stop(self) -> None:
-        """Stop loading and close the connection."""
+        """Stop loading and writing, and close the connection."""
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        self.feed.close()
+        await self.history.stop()
+        if self._standby:
+            await self._standby.stop()
+        if self._writer:
+            await self._writer.stop()
         await self.database.__aexit__()
 
     async def _load(self) -> None:
@@ -59,11 +84,13 @@ class Manager:
             self._stage = "applying the schema"
             await self.database.apply_schema()
             self._stage = "reading the overlay from Neo4j"
-            stored = await read_overlay(self.database)
-            if stored is None:
-                self._stage = "building the first overlay"
-                stored = await self._first_overlay()
-            self._mirror = Mirror(stored)
+            stored = await read_overlay(self.database) or await self._first_overlay()
+            self._writer = Writer(self.database, stored, self.feed, self.metrics)
+            self._writer.on_reload(self.history.restart)
+            self._writer.start()
+            self.history.start()
+            self._standby = Standby(self.database, self._writer)
+            self._standby.start()
         except Problem as problem:
             self._give_up(problem.detail)
         except Exception as error:  # whatever it is, the process must not stay up without an overlay
@@ -72,20 +99,33 @@ class Manager:
 
     async def _first_overlay(self) -> StoredOverlay:
         policy = Policy()
-        demo = self._settings.demo
+        demo = self.settings.demo
         if demo is None:
-            return StoredOverlay(0, policy, Overlay.from_names(Interests.from_mapping({}), []))
-        overlay = await asyncio.to_thread(lambda: build(policy.algorithm, load_demo(demo)))
-        return await import_overlay(self.database, overlay, policy, actor="demo")
+            await create_overlay(self.database, policy)
+        else:
+            self._stage = "building the first overlay"
+            overlay = await asyncio.to_thread(lambda: build(policy.algorithm, load_demo(demo)))
+            await import_overlay(self.database, overlay, policy, actor="demo", reason="demo")
+        stored = await read_overlay(self.database)
+        assert stored is not None, "an overlay was just created"
+        return stored
 
     def _give_up(self, reason: str) -> None:
-        log.error("%s: %s", self._stage, reason)
+        log.error(self._stage, reason=reason)
         self.failed = True
         self._on_failure()
 
 
 def _warm_kernels() -> None:
     """Have the kernels compiled, or loaded from their cache, while Neo4j boots: the first start needs seconds for it."""
-    tiny = build(Policy().algorithm, Interests.from_mapping({"a": ["x", "y"], "b": ["x", "y"], "c": ["y"]}))
-    Mirror(StoredOverlay(0, Policy(), tiny)).topic("y")
+    policy = Policy()
+    tiny: Overlay = build(
+        policy.algorithm, Interests.from_mapping({"a": ["x", "y"], "b": ["x", "y"], "c": ["y"]})
+    )
     tiny.topics_apart()
+    live = LiveOverlay(tiny, policy.repairs())
+    live.change(join("d", ["x", "y"]))
+    live.change(leave("a"))
+    live.undo()
+    live.blast_radius("b")
+    live.topic_overlay("y").topic_graph("y")

@@ -1,7 +1,7 @@
 """Churn: how fast a change is planned, what 1,000 rounds do to the degrees, and how large a live overlay loads.
 
-    python -m benchmarks.churn              all tables (minutes)
-    python -m benchmarks.churn --quick      without 100,000 brokers
+    python -m benchmarks.churn                 all tables (minutes)
+    python -m benchmarks.churn drift sticky    some of: plans, large, paper, drift, sticky, hub
 
 Every setting is a workload of the papers by seed; times are medians of planning alone, kernels warm: by the wall
 clock, and in parentheses by the process's own, which other work on the machine lengthens less.
@@ -10,22 +10,27 @@ clock, and in parentheses by the process's own, which other work on the machine 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from algorithms import Interests, Overlay, algorithms, build, workloads
 from algorithms.churn import Simulation, simulate
 from algorithms.churn.arrivals import Arrivals
-from algorithms.errors import UnknownAlgorithm
-from algorithms.live import LiveOverlay, Policy
+from algorithms.files import read_interests
+from algorithms.live import LiveOverlay, Policy, leave
 from algorithms.live.drift import drift
 from algorithms.live.plan import Strategy
 
+DATA = Path(os.environ.get("TOPICWEAVE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+TABLES = ("plans", "large", "paper", "drift", "sticky", "hub")
 PLANS = 200
+SEEDS = (1, 2, 3)
 REPAIRS: tuple[Strategy, ...] = ("shadow", "weave")
 
 
@@ -33,36 +38,49 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="without 100,000 brokers")
+    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], metavar="WORD", help=", ".join(TABLES))
     parser.add_argument(
         "--backups", action="store_true", help="also build the backups of all 100,000 (minutes)"
     )
     options = parser.parse_args()
-    paper = workloads.generate(brokers=2000, topics=200, subscriptions=(10, 90), sizes="power-law", seed=1)
-    middle = workloads.generate(brokers=10_000, topics=1000, subscriptions=20, seed=1)
-    print("| plan, median ms (processor) | policy | join | leave | must | aim |")
+    for word in options.tables or TABLES:
+        {
+            "plans": _small,
+            "large": lambda: _hundred_thousand(backups=options.backups),
+            "paper": _paper,
+            "drift": _drift,
+            "sticky": _sticky,
+            "hub": _hub,
+        }[word]()
+
+
+def _head() -> None:
+    print("\n| plan, median ms (processor) | policy | join | leave | must | aim |")
     print("|---|---|--:|--:|--:|--:|")
+
+
+def _small() -> None:
+    _head()
+    paper, name = _of_the_paper(), "2,000 brokers, 200 topics, 10..90"
     for strategy in REPAIRS:
-        _plans("2,000 brokers, 200 topics, 10..90", paper, "low-oda", Policy(strategy), "1", "0.3")
-    _plans("2,000 brokers, 200 topics, 10..90", paper, "low-oda", Policy("naive"), "-", "-", plans=20)
+        _plans(name, paper, "low-oda", Policy(strategy), "1", "0.3")
+    _plans(name, paper, "low-oda", Policy("naive"), "-", "-", plans=20)
+    middle = workloads.generate(brokers=10_000, topics=1000, subscriptions=20, seed=1)
     for strategy in REPAIRS:
         _plans("10,000 brokers, 1,000 topics, 20, k = 2", middle, "gm2", Policy(strategy, k=2), "20", "5")
-    if not options.quick:
-        large = workloads.generate(brokers=100_000, topics=1000, subscriptions=20, seed=1)
-        overlay = _large(large)
-        _load(overlay, backups=options.backups)
-        for strategy in REPAIRS:
-            _plans("100,000 brokers, 1,000 topics, 20", large, "", Policy(strategy), "5", "1", overlay)
-    _paper(paper)
-    _drift()
 
 
-def _large(interests: Interests) -> Overlay:
-    """An overlay to load; divide and conquer where the registry has it, because a fresh GM takes a while."""
-    try:
-        return build("dc", interests, parts=10)
-    except UnknownAlgorithm:
-        return build("gm", interests)
+def _hundred_thousand(*, backups: bool) -> None:
+    _head()
+    large = workloads.generate(brokers=100_000, topics=1000, subscriptions=20, seed=1)
+    overlay = build("dc", large, parts=10)
+    _load(overlay, backups=backups)
+    for strategy in REPAIRS:
+        _plans("100,000 brokers, 1,000 topics, 20", large, "", Policy(strategy), "5", "1", overlay)
+
+
+def _of_the_paper() -> Interests:
+    return workloads.generate(brokers=2000, topics=200, subscriptions=(10, 90), sizes="power-law", seed=1)
 
 
 def _load(overlay: Overlay, *, backups: bool) -> None:
@@ -132,7 +150,8 @@ def _planned(live: LiveOverlay, interests: Interests, plans: int) -> Iterator[tu
             yield kind, seconds, spent
 
 
-def _paper(interests: Interests) -> None:
+def _paper() -> None:
+    interests = _of_the_paper()
     print(
         "\nThe paper's setting: 2,000 brokers, 200 topics, sizes 10..90, lambda 3, 1,000 rounds, start Low-ODA(3)\n"
     )
@@ -172,7 +191,7 @@ def _drift() -> None:
     print(f"|---|---|{'--:|' * (len(against) + 2)}")
     for distribution in ("uniform", "zipf"):
         for strategy in ("shadow", "weave", "rebuild"):
-            runs = [_drifted(distribution, strategy, seed) for seed in (1, 2, 3)]
+            runs = [_drifted(distribution, strategy=strategy, drift_every=0, seed=seed) for seed in SEEDS]
             shares = [np.mean([drift(run.end, algorithm=name).share for run in runs]) for name in against]
             largest = np.mean([run.end.max_degree for run in runs])
             changed = np.mean([(r.opened + r.closed) for run in runs for r in run.rounds])
@@ -184,22 +203,71 @@ def _drift() -> None:
             )
 
 
-def _drifted(distribution: str, strategy: str, seed: int) -> Simulation:
+def _sticky() -> None:
+    print(
+        "\nweave with a rebuild every 50 rounds, otherwise as above; drift from a fresh weave, every 10 rounds;"
+        " must 11%, aim 7%\n"
+    )
+    print(
+        "| workload | rebuild | mean drift | at the end | above a fresh GM | max degree | changed a round |"
+    )
+    print("|---|---|--:|--:|--:|--:|--:|")
+    for distribution in ("uniform", "zipf"):
+        for keep in (None, 0.25, 0.5, 0.7):
+            options = {"rebuild": "fresh"} if keep is None else {"rebuild": "sticky", "keep": keep}
+            runs = [
+                _drifted(
+                    distribution, rebuild_every=50, drift_every=10, algorithm="weave", seed=seed, **options
+                )
+                for seed in SEEDS
+            ]
+            found = [run.summary() for run in runs]
+            mean, end = (np.mean([one[name] for one in found]) for name in ("drift_mean", "drift_end"))
+            above = np.mean([drift(run.end, algorithm="gm").share for run in runs])
+            largest = np.mean([run.end.max_degree for run in runs])
+            changed = np.mean([(r.opened + r.closed) for run in runs for r in run.rounds])
+            print(
+                f"| {distribution} | {'fresh' if keep is None else f'sticky, keep {keep:g}'} | {mean:.1%}"
+                f" | {end:.1%} | {above:+.1%} | {largest:.1f} | {changed:.1f} |",
+                flush=True,
+            )
+
+
+def _drifted(distribution: str, **options: Any) -> Simulation:
     interests = workloads.generate(
         brokers=500,
         topics=100,
         subscriptions=(10, 30),
         sizes="power-law",
         distribution=distribution,  # type: ignore[arg-type]
-        seed=seed,
+        seed=options["seed"],
     )
-    return simulate(
-        interests,
-        rounds=500,
-        strategy=strategy,  # type: ignore[arg-type]
-        drift_every=0,
-        seed=seed,
+    return simulate(interests, rounds=500, **options)
+
+
+def _hub() -> None:
+    """The broker with most links leaves; beside it what GM would open between the topics it leaves apart."""
+    path = DATA / "github_mutual_follow.csv.gz"
+    if not path.exists():
+        print("\nThe leave of a hub: left out, github_mutual_follow is not in TOPICWEAVE_DATA")
+        return
+    overlay = build("gm", read_interests(path))
+    hub = overlay.interests.brokers[int(np.argmax(overlay.degrees()))]
+    print(
+        f"\nThe leave of a hub: {overlay.max_degree:,} links, {len(overlay.interests.topics_of(hub)):,} topics\n"
     )
+    print("| strategy | opened | links then | max degree then | processor s |")
+    print("|---|--:|--:|--:|--:|")
+    for strategy in REPAIRS:
+        live = LiveOverlay(overlay, Policy(strategy), check=False)
+        live.plan(leave(hub))  # compiles, and makes room
+        spent = time.process_time()
+        plan = live.plan(leave(hub))
+        spent = time.process_time() - spent
+        live.apply(plan)
+        print(f"| {strategy} | {len(plan.opened):,} | {live.links:,} | {live.max_degree:,} | {spent:.1f} |")
+    fresh = build("gm", live.snapshot().interests)
+    print(f"| a fresh gm without the hub | - | {len(fresh.links):,} | {fresh.max_degree:,} | - |", flush=True)
 
 
 if __name__ == "__main__":

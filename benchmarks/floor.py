@@ -33,7 +33,7 @@ def co_subscriber_pairs(interests: Interests) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-@kernel  # type: ignore[untyped-decorator]
+@kernel
 def _count_all(broker_start: Longs, broker_topics: Ints, topic_start: Longs, topic_brokers: Ints) -> int:
     """Brokers in order; for each, its topics; for each, the subscribers after it. The sum keeps the reads alive."""
     brokers = len(broker_start) - 1

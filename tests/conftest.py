@@ -1,4 +1,4 @@
-"""What all tests share: one Neo4j server a session, and its log next to whatever failed on it."""
+"""What all tests share: one Neo4j server a process, its log next to whatever failed on it, and who runs what."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from backend.managed.jars import neo4j_jars
 from backend.managed.java import find_java
@@ -46,6 +48,39 @@ def neo4j_server(
         server = Neo4jServer(managed.uri, managed.user, managed.password, managed)
         pytestconfig.stash[_SERVER] = server
         yield server
+
+
+ONE_SYSTEM = ("ui", "spark", "cypher")
+"""Folders whose tests share a running system: they stay in one process, and come first, being long."""
+
+
+def group_of(nodeid: str) -> str:
+    """The tests that stay together: a folder of the above, else a file."""
+    path = nodeid.partition("::")[0].removeprefix("tests/")
+    folder = path.partition("/")[0]
+    return folder if folder in ONE_SYSTEM else path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long first, so that no process is left with it at the end."""
+
+    def place(item: pytest.Item) -> int:
+        group = group_of(item.nodeid)
+        return ONE_SYSTEM.index(group) if group in ONE_SYSTEM else 3 + group.startswith("algorithms/")
+
+    items.sort(key=place)
+
+
+class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Hands whole groups to the processes of `pytest -n`, in the order of the tests."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGroup:
+    """xdist's own groups go by marks, and it does not see them with the pytest that is locked."""
+    return ByGroup(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

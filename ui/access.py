@@ -1,4 +1,4 @@
-"""Which API key this session speaks with.
+"""Which API key this session speaks with, and so who acts and what may be changed.
 
 On the machine itself the key of the home directory is used straight away: whoever reaches the console over
 loopback is at that machine, and ``topicweave up`` made key and console for the same person. From anywhere else,
@@ -15,9 +15,11 @@ from pathlib import Path
 import streamlit as st
 
 from ui import client
+from ui.answers import Identity
 
 _KEY = "_api_key"
 _REFUSED = "_api_key_refused"
+_ANOTHER = "_api_key_another"
 
 
 def is_loopback(ip_address: str | None, host: str | None) -> bool:
@@ -63,10 +65,40 @@ def key() -> str | None:
     given: str | None = st.session_state.get(_KEY)
     if given is not None:
         return given
+    return None if st.session_state.get(_ANOTHER) else offered_key()
+
+
+def offered_key() -> str | None:
+    """The home's own key, where it may be used: on this machine, and unless the API refused it."""
     found = home_key()
     if found is None or found == st.session_state.get(_REFUSED) or not request_is_local():
         return None
     return found
+
+
+def identity() -> Identity | None:
+    """Whose key it is; None while the API does not say."""
+    found = key()
+    if found is None:
+        return None
+    try:
+        return client.me(found)
+    except client.ApiError as error:
+        if error.status == 401:
+            raise
+        return None
+
+
+def may_change() -> bool:
+    """Whether to offer what changes the overlay or runs jobs; the API decides again when it is asked."""
+    known = identity()
+    return known is not None and known["scope"] in ("operate", "admin")
+
+
+def forget() -> None:
+    """Ask for another key."""
+    st.session_state.pop(_KEY, None)
+    st.session_state[_ANOTHER] = True
 
 
 def required_key() -> str:
@@ -92,7 +124,13 @@ def ask() -> None:
         given = st.text_input("API key", type="password", key="_key_field", autocomplete="off")
         if st.form_submit_button("Open the console", type="primary"):
             _try(given or "")
-    st.caption("`topicweave up` writes the key it made to the file `api-key` in its home directory.")
+    st.caption("The key's name is the actor in the history of whatever you change.")
+    if offered_key() is not None:
+        if st.button("Use this home's key", icon=":material/home:"):
+            st.session_state.pop(_ANOTHER, None)
+            st.rerun()
+    else:
+        st.caption("`topicweave up` writes the key it made to the file `api-key` in its home directory.")
 
 
 def _try(given: str) -> None:
@@ -105,7 +143,7 @@ def _try(given: str) -> None:
         st.error("A key has letters, digits and signs of plain ASCII only.")
         return
     try:
-        client.overlay(given)
+        client.me(given)
     except client.ApiError as error:
         if error.status == 401:
             st.error("The API refused this key.")
@@ -116,4 +154,5 @@ def _try(given: str) -> None:
         # The API is away: keep the key, the pages say so and try again by themselves.
     st.session_state[_KEY] = given
     st.session_state.pop(_REFUSED, None)
+    st.session_state.pop(_ANOTHER, None)
     st.rerun()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import access, states
+from ui import access, dialogs, sidebar, states
 from ui.client import ApiError
 
 HERE = Path(__file__).parent
@@ -27,6 +27,20 @@ PAGES = {
         ),
         st.Page("views/topics.py", title="Topics", icon=":material/hub:", url_path="topics"),
         st.Page("views/topic.py", title="Topic", url_path="topic", visibility="hidden"),
+        st.Page("views/brokers.py", title="Brokers", icon=":material/dns:", url_path="brokers"),
+        st.Page("views/broker.py", title="Broker", url_path="broker", visibility="hidden"),
+        st.Page("views/history.py", title="History", icon=":material/history:", url_path="history"),
+    ],
+    "Try": [
+        st.Page("views/what_if.py", title="What-if", icon=":material/bolt:", url_path="what-if"),
+        st.Page("views/simulator.py", title="Simulator", icon=":material/science:", url_path="simulator"),
+    ],
+    "Change": [
+        st.Page("views/rebuilds.py", title="Rebuilds", icon=":material/construction:", url_path="rebuilds"),
+        st.Page("views/rebuild.py", title="Rebuild", url_path="rebuild", visibility="hidden"),
+    ],
+    "Ask": [
+        st.Page("views/queries.py", title="Queries", icon=":material/terminal:", url_path="queries"),
     ],
 }
 
@@ -42,7 +56,10 @@ if access.key() is None:
     st.stop()
 
 page = st.navigation(PAGES)
+# A run of the page closes its dialog, unless it opens one.
+dialogs.closed()
 try:
+    sidebar.show()
     page.run()
 except ApiError as error:
     states.api_problem(error)

@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 FONT_SIZE = 12.0
 TILE = 32.0
 MAX_LENGTH = 28
-_CHARACTER = 6.1
 _LINE = 15.0
+# Widths in pixels of Arial's characters at this size, rounded up; the fonts that may stand in for it differ little.
+_NARROW, _PLAIN, _CAPITAL, _WIDE, _FULL = 3.7, 6.7, 8.7, 10.2, 12.0
+_NARROW_ONES, _WIDE_ONES = frozenset("fijlrtI.,:;'|!()[]/- "), frozenset("mwMW@%…—")
+_FULL_WIDTH_FROM = "\u2e80"
+# What a pixel of a link under a name costs, against a place that is less clearly its broker's.
+_LINK_COST = 2.0
+
+Line = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,22 @@ class Box:
         down = (self.height + other.height) / 2 - abs(self.y - other.y)
         return max(0.0, across) * max(0.0, down)
 
+    def crossing(self, line: Line) -> float:
+        """How long a line runs through the box (clipped side by side, after Liang and Barsky)."""
+        (ax, ay), (bx, by) = line
+        enters, leaves = 0.0, 1.0
+        for start, step, low, high in (
+            (ax, bx - ax, self.x - self.width / 2, self.x + self.width / 2),
+            (ay, by - ay, self.y - self.height / 2, self.y + self.height / 2),
+        ):
+            if step == 0:
+                if not low <= start <= high:
+                    return 0.0
+                continue
+            first, second = sorted(((low - start) / step, (high - start) / step))
+            enters, leaves = max(enters, first), min(leaves, second)
+        return max(0.0, leaves - enters) * math.hypot(bx - ax, by - ay)
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -60,30 +84,56 @@ def short(identity: str) -> str:
     return name if len(name) <= MAX_LENGTH else f"{name[: MAX_LENGTH - 1]}…"
 
 
-def places(discs: Iterable[Disc]) -> dict[str, Box]:
-    """A place for every name, below its broker unless above or beside covers less; earlier discs choose first."""
+def width(text: str) -> float:
+    """How wide a text is drawn, about."""
+
+    def of(character: str) -> float:
+        if character in _NARROW_ONES:
+            return _NARROW
+        if character in _WIDE_ONES:
+            return _WIDE
+        if character >= _FULL_WIDTH_FROM:
+            return _FULL
+        return _CAPITAL if character.isupper() else _PLAIN
+
+    return sum(map(of, text))
+
+
+def places(discs: Iterable[Disc], links: Sequence[Line] = (), half_width: float = math.inf) -> dict[str, Box]:
+    """A place for each name, below its broker unless another crosses fewer links; earlier discs choose first.
+
+    No name lies on a disc or on another name, or leaves ``half_width`` of the middle: one without room is left out.
+    """
     discs = list(discs)
     taken = [Box(disc.x, disc.y, 2 * disc.radius, 2 * disc.radius) for disc in discs]
     found: dict[str, Box] = {}
     for disc in discs:
-        width = len(short(disc.id)) * _CHARACTER + 4
-        down = disc.radius + _LINE / 2 + 2
-        across = disc.radius + width / 2 + 4
-        choices = (
-            Box(disc.x, disc.y + down, width),
-            Box(disc.x, disc.y - down, width),
-            Box(disc.x + across, disc.y, width),
-            Box(disc.x - across, disc.y, width),
-        )
-        # Beside is a last resort: links leave the disc there more often than not.
-        costs = [
-            sum(choice.overlap(box) for box in taken) + handicap
-            for choice, handicap in zip(choices, (0.0, 20.0, 60.0, 60.0), strict=True)
+        free = [
+            (_LINK_COST * sum(choice.crossing(link) for link in links) + handicap, rank, choice)
+            for rank, (choice, handicap) in enumerate(_choices(disc))
+            if abs(choice.x) + choice.width / 2 <= half_width
+            and not any(choice.overlap(box) for box in taken)
         ]
-        best = choices[costs.index(min(costs))]
-        taken.append(best)
-        found[disc.id] = best
+        if free:
+            found[disc.id] = min(free)[-1]
+            taken.append(found[disc.id])
     return found
+
+
+def _choices(disc: Disc) -> Iterator[tuple[Box, float]]:
+    """Where a name may lie, and by how much less it is read as its broker's own than right below it."""
+    wide = width(short(disc.id)) + 4
+    down = disc.radius + _LINE / 2 + 2
+    across = disc.radius + wide / 2 + 4
+    aslant = disc.radius * 0.7 + wide / 2 + 2
+    yield Box(disc.x, disc.y + down, wide), 0.0
+    yield Box(disc.x, disc.y - down, wide), 10.0
+    for side in (1, -1):
+        yield Box(disc.x + side * across, disc.y, wide), 30.0
+    for slide, handicap in ((wide / 4, 20.0), (wide / 2.5, 30.0), (aslant, 40.0)):
+        for right in (1, -1):
+            for below in (1, -1):
+                yield Box(disc.x + right * slide, disc.y + below * down, wide), handicap
 
 
 def tiles(identity: str, box: Box, colour: str, halo: str) -> list[Tile]:

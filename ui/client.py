@@ -1,8 +1,8 @@
 """The console's only way to the API.
 
 Every failure, from a refused connection to a 422, becomes one :class:`ApiError` with a title and a detail that
-can be shown as they are. Answers are cached for two seconds, by key, so that several people and several parts of
-a page cost the API one call.
+can be shown as they are. Reads are cached for two seconds, by key, so that several people and several parts of
+a page cost the API one call; what is sent is never cached and never sent twice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,20 @@ from urllib.parse import quote
 import httpx2
 import streamlit as st
 
-from ui.answers import Overlay, Topic, TopicGraph, TopicPage
+from ui.answers import (
+    Algorithm,
+    Broker,
+    BrokerPage,
+    ChangePage,
+    Difference,
+    Identity,
+    Overlay,
+    Topic,
+    TopicGraph,
+    TopicPage,
+    Trend,
+    WhatIf,
+)
 
 DEFAULT_API_URL = "http://127.0.0.1:8080"
 TIMEOUT = httpx2.Timeout(5.0, connect=1.0)
@@ -24,14 +37,16 @@ FRESH_SECONDS = 2
 class ApiError(Exception):
     """The API did not answer, or refused.
 
-    ``status`` is the HTTP status, or 0 when nothing answered.
+    ``status`` is the HTTP status, or 0 when nothing answered; ``slug`` is the problem's stable name, the end of its
+    type.
     """
 
-    def __init__(self, title: str, detail: str = "", status: int = 0) -> None:
+    def __init__(self, title: str, detail: str = "", status: int = 0, slug: str = "") -> None:
         super().__init__(title, detail, status)
         self.title = title
         self.detail = detail
         self.status = status
+        self.slug = slug
 
     @property
     def passes(self) -> bool:
@@ -63,25 +78,49 @@ def _problem(response: httpx2.Response) -> ApiError:
     if not isinstance(body, dict):
         body = {}
     title = str(body.get("title") or f"The API answered {response.status_code} {response.reason_phrase}")
-    return ApiError(title, str(body.get("detail") or ""), response.status_code)
+    slug = str(body.get("type") or "").rpartition(":")[2]
+    return ApiError(title, str(body.get("detail") or ""), response.status_code, slug)
 
 
-def _get(path: str, key: str, **params: str | int) -> Any:
+def send(
+    method: str,
+    path: str,
+    key: str,
+    body: Any = None,
+    *,
+    params: dict[str, str | int] | None = None,
+    headers: dict[str, str] | None = None,
+    seconds: float = 5.0,
+) -> Any:
+    """One call, and its answer as JSON (None where there is no body)."""
     base_url = api_url()
     try:
-        response = _connection(base_url).get(path, params=params, headers={"X-API-Key": key})
+        response = _connection(base_url).request(
+            method,
+            path,
+            params=params,
+            json=body,
+            headers={"X-API-Key": key, **(headers or {})},
+            timeout=httpx2.Timeout(seconds, connect=1.0),
+        )
     except httpx2.TimeoutException:
-        raise ApiError(
-            "The API is slow", f"{base_url} gave no answer within {TIMEOUT.read:g} seconds."
-        ) from None
+        raise ApiError("The API is slow", f"{base_url} gave no answer within {seconds:g} seconds.") from None
     except httpx2.HTTPError as error:
         raise ApiError("The API does not answer", f"{base_url}: {error}.") from None
     if not response.is_success:
         raise _problem(response)
+    if not response.content:
+        return None
     try:
         return response.json()
     except ValueError:
         raise ApiError("The API answered something else than JSON", f"{base_url}{path}", 502) from None
+
+
+def get(path: str, key: str, **params: str | int | None) -> Any:
+    """One read; parameters that are None are left out."""
+    given = {name: value for name, value in params.items() if value is not None}
+    return send("GET", path, key, params=given)
 
 
 def segment(text: str) -> str:
@@ -89,33 +128,96 @@ def segment(text: str) -> str:
     return quote(text, safe="")
 
 
+@st.cache_data(ttl=60, max_entries=64, show_spinner=False)
+def me(key: str) -> Identity:
+    """Whose key it is, and what it may do."""
+    return cast(Identity, get("/v1/me", key))
+
+
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=64, show_spinner=False)
-def overlay(key: str) -> Overlay:
-    """The overlay's figures."""
-    return cast(Overlay, _get("/v1/overlay", key))
+def overlay(key: str, version: int | None = None) -> Overlay:
+    """The overlay's figures, now or at a version."""
+    return cast(Overlay, get("/v1/overlay", key, version=version))
+
+
+def overlay_now(key: str) -> Overlay:
+    """The overlay's figures of this moment: for what a version of two seconds ago would get wrong."""
+    overlay.clear(key)
+    return overlay(key)
 
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=256, show_spinner=False)
 def topics(
-    key: str, query: str = "", sort: str = "-subscribers", limit: int = 50, offset: int = 0
+    key: str,
+    query: str = "",
+    sort: str = "-subscribers",
+    limit: int = 50,
+    offset: int = 0,
+    problems: bool = False,
 ) -> TopicPage:
-    """One page of the topics whose name contains the query."""
-    return cast(TopicPage, _get("/v1/topics", key, q=query, sort=sort, limit=limit, offset=offset))
+    """One page of the topics whose name contains the query; with ``problems`` those that need a look only."""
+    weak = "true" if problems else None
+    found = get("/v1/topics", key, q=query, sort=sort, limit=limit, offset=offset, problems=weak)
+    return cast(TopicPage, found)
 
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=64, show_spinner=False)
-def topic(key: str, name: str) -> Topic:
-    """How one topic holds together."""
-    return cast(Topic, _get(f"/v1/topics/{segment(name)}", key))
+def topic(key: str, name: str, version: int | None = None) -> Topic:
+    """How one topic holds together, now or at a version."""
+    return cast(Topic, get(f"/v1/topics/{segment(name)}", key, version=version))
 
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=16, show_spinner=False)
-def topic_graph(key: str, name: str) -> TopicGraph:
-    """One topic's brokers and links with coordinates."""
-    return cast(TopicGraph, _get(f"/v1/topics/{segment(name)}/graph", key))
+def topic_graph(key: str, name: str, version: int | None = None, around: str | None = None) -> TopicGraph:
+    """One topic's brokers and links with coordinates; ``around`` a broker: two steps from it only."""
+    path = f"/v1/topics/{segment(name)}/graph"
+    return cast(TopicGraph, get(path, key, version=version, around=around))
 
 
-def forget_topics() -> None:
-    """The overlay moved on: what is cached of its topics is old."""
-    topic.clear()
-    topic_graph.clear()
+@st.cache_data(ttl=FRESH_SECONDS, max_entries=256, show_spinner=False)
+def brokers(key: str, query: str = "", sort: str = "-degree", limit: int = 50, offset: int = 0) -> BrokerPage:
+    """One page of the brokers whose id contains the query."""
+    return cast(BrokerPage, get("/v1/brokers", key, q=query, sort=sort, limit=limit, offset=offset))
+
+
+@st.cache_data(ttl=FRESH_SECONDS, max_entries=64, show_spinner=False)
+def broker(key: str, identity: str) -> Broker:
+    """One broker: topics, links, backups, what breaks if it goes."""
+    return cast(Broker, get(f"/v1/brokers/{segment(identity)}", key))
+
+
+@st.cache_data(ttl=FRESH_SECONDS, max_entries=64, show_spinner=False)
+def changes(key: str, **filters: str | int | None) -> ChangePage:
+    """Changes that pass the filters, as ``GET /v1/changes`` names them."""
+    return cast(ChangePage, get("/v1/changes", key, **filters))
+
+
+@st.cache_data(ttl=5 * FRESH_SECONDS, max_entries=16, show_spinner=False)
+def trend(key: str, points: int = 200) -> Trend:
+    """The overlay's figures along its versions."""
+    return cast(Trend, get("/v1/trend", key, points=points))
+
+
+@st.cache_data(ttl=60, max_entries=16, show_spinner=False)
+def difference(key: str, first: int, second: int) -> Difference:
+    """What one version has that another has not."""
+    return cast(Difference, get("/v1/diff", key, **{"from": first, "to": second}))
+
+
+@st.cache_data(ttl=60, max_entries=16, show_spinner="Trying it on a copy …")
+def what_if(key: str, leave: tuple[str, ...], version: int) -> WhatIf:
+    """What the loss of these brokers would do at this version, on a copy; asked again when the overlay moves."""
+    body = {"leave": list(leave), "join": [], "subscribe": [], "unsubscribe": []}
+    return cast(WhatIf, send("POST", "/v1/what-if", key, body, seconds=30))
+
+
+@st.cache_data(ttl=600, max_entries=16, show_spinner=False)
+def algorithms(key: str) -> list[Algorithm]:
+    """The registry of algorithms."""
+    return cast(list[Algorithm], get("/v1/algorithms", key))
+
+
+def forget() -> None:
+    """The overlay moved on: what is cached of it is old."""
+    for read in (overlay, topics, topic, topic_graph, brokers, broker, changes, trend):
+        read.clear()

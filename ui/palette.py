@@ -22,6 +22,8 @@ class Palette:
     kept: str
     broken: str
     at_risk: str
+    opened: str
+    failed: str
     text: str
     muted: str
     background: str
@@ -38,6 +40,8 @@ PALETTES: dict[Theme, Palette] = {
         kept="#9AA3AE",
         broken="#C8321E",
         at_risk="#D99000",
+        opened="#00795A",
+        failed="#DDE2E8",
         text="#1B2430",
         muted="#56616F",
         background="#FFFFFF",
@@ -48,6 +52,8 @@ PALETTES: dict[Theme, Palette] = {
         kept="#66717F",
         broken="#FF6B52",
         at_risk="#F2B134",
+        opened="#2CC9A0",
+        failed="#3A424D",
         text="#E6EAF0",
         muted="#A3AEBB",
         background="#12161C",

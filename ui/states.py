@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import ParamSpec
 
@@ -19,6 +20,10 @@ from ui.wording import literal
 P = ParamSpec("P")
 
 RETRY_SECONDS = 3
+FAILED = "This page failed"
+SEND_AGAIN = "It may have been done all the same: look before you send it again."
+_NOTICE = "_notice"
+_FAILED_AT = "_part_failed_at"
 _LOG = logging.getLogger("topicweave.console")
 
 
@@ -34,6 +39,8 @@ def shown(*, retry: bool) -> Callable[[Callable[P, None]], Callable[P, None]]:
             try:
                 body(*args, **kwargs)
             except ApiError as error:
+                if not retry and error.passes:
+                    st.session_state[_FAILED_AT] = time.monotonic()
                 api_problem(error, retry=retry)
             except Exception:  # noqa: BLE001 - the last guard of a page: logged, and said in words
                 _LOG.exception("A part of a page failed")
@@ -44,27 +51,63 @@ def shown(*, retry: bool) -> Callable[[Callable[P, None]], Callable[P, None]]:
     return decorate
 
 
+def in_dialog(body: Callable[P, None]) -> Callable[P, None]:
+    """The same for a dialog's body, which has no clock: nothing runs it again but the person who reads it.
+
+    What it asks for by itself is a plan, so nothing has changed.
+    """
+
+    @functools.wraps(body)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            body(*args, **kwargs)
+        except ApiError as error:
+            action_failed(error, "Nothing was changed. Close this and open it again.")
+        except Exception:  # noqa: BLE001 - as above
+            _LOG.exception("A dialog failed")
+            unexpected()
+
+    return guarded
+
+
 def api_problem(error: ApiError, *, retry: bool = True) -> None:
-    """The API is away or refused: its title, its detail, what to do."""
+    """The API is away or refused: its title, its detail, what to do. For what is tried again by itself."""
+    _told(error, "Trying again every few seconds; this page comes back by itself.")
+    if error.passes and retry:
+        _retry()
+
+
+def action_failed(error: ApiError, advice: str = SEND_AGAIN) -> None:
+    """Something that a person sent: nothing sends it again, and without an answer nobody knows whether it was done."""
+    _told(error, advice)
+
+
+def _told(error: ApiError, advice: str) -> None:
     if error.status == 401:
         access.refuse(access.key())
         st.rerun()
     if error.passes:
-        advice = f"Trying again every {RETRY_SECONDS} seconds; this page comes back by itself."
         icon = ":material/hourglass_top:" if error.status == 503 else ":material/cloud_off:"
         st.warning(f"**{error.title}**\n\n{_sentence(error.detail)}{advice}", icon=icon)
-        if retry:
-            _retry()
     else:
         st.error(
             f"**{error.title}**\n\n{_sentence(error.detail)}Nothing was changed.", icon=":material/error:"
         )
 
 
+def retry_due() -> bool:
+    """Whether a part of the page failed a while ago: for the clock of a page whose parts have none."""
+    failed_at = st.session_state.get(_FAILED_AT)
+    if failed_at is None or time.monotonic() - failed_at < RETRY_SECONDS:
+        return False
+    st.session_state.pop(_FAILED_AT)
+    return True
+
+
 def unexpected() -> None:
     """We failed: Streamlit's own box would show a traceback and send people elsewhere with it."""
     st.error(
-        "**This page failed**\n\nThe console's log has the reason. Reload the page; the overlay is not touched by this.",
+        f"**{FAILED}**\n\nThe console's log has the reason. Reload the page; the overlay is not touched by this.",
         icon=":material/error:",
     )
 
@@ -95,9 +138,14 @@ def no_brokers() -> None:
     st.code("topicweave import interests.csv", language=None)
 
 
-def no_match(query: str) -> None:
+def no_match(word: str, query: str) -> None:
     """A search that found nothing."""
-    empty(f"No topic matches {literal(query)}", "Shorten the search.")
+    empty(f"No {word} matches {literal(query)}", "Shorten the search.")
+
+
+def read_only(what: str) -> None:
+    """Why nothing that changes is offered here."""
+    st.caption(f":material/lock: {what} needs a key with the scope operate. Yours may read only.")
 
 
 def no_topic(name: str, back: Mapping[str, str]) -> None:
@@ -110,6 +158,29 @@ def no_topic(name: str, back: Mapping[str, str]) -> None:
     else:
         empty("No topic chosen", "Choose one from the list.")
     st.page_link("views/topics.py", label="All topics", icon=":material/arrow_back:", query_params=dict(back))
+
+
+def no_broker(identity: str, back: Mapping[str, str]) -> None:
+    """A broker that the overlay does not have, or a page opened without one."""
+    if identity:
+        empty("No such broker", f"The overlay has no broker {literal(identity)}. It may have left.")
+    else:
+        empty("No broker chosen", "Choose one from the list.")
+    st.page_link(
+        "views/brokers.py", label="All brokers", icon=":material/arrow_back:", query_params=dict(back)
+    )
+
+
+def tell(message: str) -> None:
+    """Keep a message for the run after this one: what was done is said on the page that shows it."""
+    st.session_state[_NOTICE] = message
+
+
+def told() -> None:
+    """Show the message kept, once."""
+    message = st.session_state.pop(_NOTICE, None)
+    if message:
+        st.success(message, icon=":material/check_circle:")
 
 
 def _sentence(text: str) -> str:

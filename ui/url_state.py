@@ -1,50 +1,73 @@
 """State in the URL, so that a link, a reload and Back show the same thing.
 
-One widget, one query parameter: ``sync`` before the widget, ``push`` in its ``on_change``. Streamlit's own
+One widget, one query parameter: ``sync`` before the widget, ``push`` in its ``on_change``. The widget's key is the
+parameter's name, unless widgets of different kinds share the name: then each has a ``key`` of its own. Streamlit's own
 ``bind="query-params"`` is not used: once anything else writes the parameters too, the URL jumps back to the bound
 widget's old value.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
 T = TypeVar("T")
+N = TypeVar("N", int, float)
 _SEEN = "_url"
 
 
-def sync(name: str, default: T, parse: Callable[[str], T]) -> None:
+def sync(name: str, default: T, parse: Callable[[str], T], key: str | None = None) -> None:
     """Take the parameter into ``session_state`` when the URL says something new (load, link, Back).
 
     ``parse`` raises ValueError for what it does not accept; the default is shown then.
     """
+    key = key or name
     seen: dict[str, str | None] = st.session_state.setdefault(_SEEN, {})
     raw = st.query_params.get(name)
-    if name not in st.session_state or seen.get(name, "") != raw:
+    if seen.get(key, "") != raw or not _accepted(key, parse):
         value = default
         if raw is not None:
             try:
                 value = parse(raw)
             except ValueError:
                 value = default
-        st.session_state[name] = value
-        seen[name] = raw
+        st.session_state[key] = value
+        seen[key] = raw
 
 
-def push(name: str, default: object, *drop: str) -> None:
-    """Write the widget's value to the URL; ``drop`` names parameters that it makes meaningless (the page)."""
+def _accepted(key: str, parse: Callable[[str], T]) -> bool:
+    """Whether the session's value is one of this page: another page may have the same parameter."""
+    if key not in st.session_state:
+        return False
+    try:
+        parse(str(st.session_state[key]))
+    except ValueError:
+        return False
+    return True
+
+
+def push(
+    name: str, default: object, *drop: str, write: Callable[[Any], str] = str, key: str | None = None
+) -> None:
+    """Write the widget's value to the URL; ``drop`` names parameters that it makes meaningless (the page).
+
+    An empty field stands for the default.
+    """
+    key = key or name
     seen: dict[str, str | None] = st.session_state.setdefault(_SEEN, {})
     params = {
-        key: value for key, value in st.query_params.to_dict().items() if key != name and key not in drop
+        other: value
+        for other, value in st.query_params.to_dict().items()
+        if other != name and other not in drop
     }
-    value = st.session_state[name]
-    if value != default:
-        params[name] = str(value)
+    value = st.session_state[key]
+    if value is not None and value != default:
+        params[name] = write(value)
     st.query_params.from_dict(params)
-    seen[name] = params.get(name)
+    seen[key] = params.get(name)
 
 
 def one_of(*accepted: str) -> Callable[[str], str]:
@@ -58,9 +81,29 @@ def one_of(*accepted: str) -> Callable[[str], str]:
     return parse
 
 
+def whether(raw: str) -> bool:
+    """A parser for switches."""
+    if raw not in ("True", "False"):
+        raise ValueError(raw)
+    return raw == "True"
+
+
 def positive(raw: str) -> int:
     """A parser for counters that begin at 1, such as a page."""
     value = int(raw)
     if value < 1:
         raise ValueError(raw)
     return value
+
+
+def between(kind: type[N], low: float | None, high: float | None) -> Callable[[str], N]:
+    """A parser for numbers with bounds, where a bound is there."""
+
+    def parse(raw: str) -> N:
+        value = kind(raw)
+        least, most = -math.inf if low is None else low, math.inf if high is None else high
+        if not math.isfinite(value) or not least <= value <= most:
+            raise ValueError(raw)
+        return value
+
+    return parse

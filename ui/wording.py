@@ -13,6 +13,48 @@ def count(value: int, word: str, plural: str | None = None) -> str:
     return f"{number(value)} {word if value == 1 else plural or word + 's'}"
 
 
+def share(value: float | None) -> str:
+    """A share as a signed percentage: drift +8.3%."""
+    return "–" if value is None else f"{value * 100:+.1f}%".replace("-", "−")
+
+
+def against_fresh(drift: float) -> str:
+    """What drift means: "8.3% above a fresh build's"."""
+    size = f"{abs(drift) * 100:.1f}%"
+    if size == "0.0%":
+        return "the same as a fresh build's"
+    return f"{size} {'above' if drift > 0 else 'below'} a fresh build's"
+
+
+def ending(text: str, length: int) -> str:
+    """An id that fits: what is left out stands at its beginning, for ids of one place differ at their ends.
+
+    >>> ending("/planning/lane_driving/behavior_path_planner", 36)
+    '…/lane_driving/behavior_path_planner'
+    """
+    if len(text) <= length:
+        return text
+    kept = text[-(length - 1) :]
+    slash = kept.find("/", 0, length // 2)
+    return f"…{kept[slash:] if slash > 0 else kept}"
+
+
+def moment(text: str, *, seconds: bool = True) -> str:
+    """A time of the API, UTC, without its letters: 2026-11-16 19:20:01."""
+    return text.replace("T", " ")[: 19 if seconds else 16]
+
+
+def links_changed(opened: int, closed: int) -> str:
+    """What a change did: "opened 2 links, closed 1"."""
+    if not opened and not closed:
+        return "no link changed"
+    if not closed:
+        return f"opened {count(opened, 'link')}"
+    if not opened:
+        return f"closed {count(closed, 'link')}"
+    return f"opened {count(opened, 'link')}, closed {number(closed)}"
+
+
 def degree(value: float) -> str:
     """An average degree, always with two digits so that versions compare."""
     return f"{value:.2f}"

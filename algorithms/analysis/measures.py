@@ -16,7 +16,13 @@ from algorithms.overlay import Overlay
 
 @dataclass(frozen=True)
 class Measures:
-    """What :func:`measure` finds. Diameters are over connected topics of two subscribers or more, else None."""
+    """What :func:`measure` finds. Diameters are over connected topics of two subscribers or more, else None.
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
+    >>> found = measure(Overlay.from_names(interests, [("a", "b")]))
+    >>> found.topics_apart, found.topic_components, found.degree_histogram, found.describe()["links"]
+    (1, 2, {0: 1, 1: 2}, 1)
+    """
 
     brokers: int
     topics: int
@@ -60,9 +66,8 @@ def measure(overlay: Overlay, *, visits: int = VISITS) -> Measures:
     sizes = interests.topic_sizes()
     graphs = TopicSubgraphs.of(overlay)
     components = overlay.topic_components()
-    diameters, sampled = topic_diameters(graphs, visits)
+    mean, largest, sampled = _spans(graphs, visits)
     cuts = topic_cuts(graphs)
-    spans = diameters[(diameters != APART) & (sizes > 1)]
     degrees, counts = np.unique(overlay.degrees(), return_counts=True)
     cut_topics = np.repeat(np.arange(len(sizes)), sizes)[cuts.articulates]
     return Measures(
@@ -76,14 +81,32 @@ def measure(overlay: Overlay, *, visits: int = VISITS) -> Measures:
         degree_histogram=dict(zip(degrees.tolist(), counts.tolist(), strict=True)),
         topics_apart=int((components > 1).sum()),
         topic_components=int(components.sum()),
-        topic_diameter_max=int(spans.max()) if len(spans) else None,
-        topic_diameter_mean=float(spans.mean()) if len(spans) else None,
-        topic_diameters_sampled=int(sampled.sum()),
+        topic_diameter_max=largest,
+        topic_diameter_mean=mean,
+        topic_diameters_sampled=sampled,
         topic_blocks=int(cuts.blocks.sum()),
         articulation_brokers=len(np.unique(interests.topic_brokers[cuts.articulates])),
         topics_with_articulation=len(np.unique(cut_topics)),
         bridges=len(np.unique(cuts.bridge_ends, axis=0)),
     )
+
+
+def overlay_diameters(overlay: Overlay, visits: int = VISITS) -> tuple[float | None, int | None, int]:
+    """The mean and the largest topic diameter, and how many were sampled, that is are lower bounds.
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"]})
+    >>> overlay_diameters(Overlay.from_names(interests, [("a", "b"), ("b", "c")]))
+    (1.5, 2, 0)
+    """
+    return _spans(TopicSubgraphs.of(overlay), visits)
+
+
+def _spans(graphs: TopicSubgraphs, visits: int) -> tuple[float | None, int | None, int]:
+    diameters, sampled = topic_diameters(graphs, visits)
+    spans = diameters[(diameters != APART) & (graphs.interests.topic_sizes() > 1)]
+    if not len(spans):
+        return None, None, int(sampled.sum())
+    return float(spans.mean()), int(spans.max()), int(sampled.sum())
 
 
 def forced_degrees(interests: Interests) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -18,7 +18,13 @@ from algorithms.overlay import Overlay
 
 @dataclass(frozen=True)
 class PartMeasures:
-    """What :func:`measure_parts` finds."""
+    """What :func:`measure_parts` finds.
+
+    >>> from algorithms import Interests
+    >>> overlay = Overlay.from_names(Interests.from_mapping({"a": ["x"], "b": ["x"]}), [("a", "b")])
+    >>> measure_parts(overlay, np.array([0, 1])).describe()["outer_links"]
+    1
+    """
 
     parts: int
     """Parts that have brokers."""

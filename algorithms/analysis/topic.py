@@ -22,7 +22,14 @@ Connectivity = Literal[0, 1, 2, "3+"]
 
 @dataclass(frozen=True)
 class TopicAnalysis:
-    """What holds one topic together."""
+    """What holds one topic together.
+
+    >>> from algorithms import Interests
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
+    >>> found = topic_analysis(Overlay.from_names(interests, [("a", "b")]), "x")
+    >>> found.components, found.diameter, found.connectivity
+    ([['a', 'b'], ['c']], None, 0)
+    """
 
     name: str
     subscribers: int

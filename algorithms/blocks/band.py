@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from algorithms.blocks.trees import BLOCK, CHILDREN, SPREAD, TREE
 from algorithms.engine.band import CEILING, FILLED, LEVEL, REACH, ROW, raise_level
+from algorithms.engine.bitsets import Words, reach_level
 from algorithms.engine.components import by_topic
+from algorithms.engine.run import WORDS_PER_VISIT
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 
@@ -25,17 +28,15 @@ EVERYONE, TESTED, OUTSIDE = 0, 1, 2
 def make_lists(
     row_start: Longs,
     row_topic: Ints,
-    block: Ints,
+    node: Ints,
     top: Ints,
-    children: Ints,
-    tree: Ints,
-    spread: Ints,
+    hold: Ints,
     size: Ints,
-) -> tuple[Longs, Ints, Ints, Ints, Longs]:
+) -> tuple[Longs, Ints, Ints, Ints, Longs, Ints]:
     """The members of each topic (list 2t) and those outside its large block (2t + 1).
 
-    Returns where each list starts, the members' subscriptions, the members' rows, and for each subscription how it
-    walks and the place its walk starts at, which is behind itself.
+    Returns where each list starts, the members' subscriptions, the members' rows, for each subscription how it walks
+    and the place its walk starts at, which is behind itself, and the large block of each topic (-1: it has none).
     """
     topics = len(size)
     start, row_of, subscription = by_topic(row_start, row_topic, topics)
@@ -43,8 +44,8 @@ def make_lists(
     large = np.full(topics, -1, np.int32)
     for t in range(topics):
         for place in range(start[t], start[t + 1]):
-            b = block[subscription[place]]
-            if b < len(block) and 2 * children[b] >= start[t + 1] - start[t]:
+            b = node[subscription[place], BLOCK]
+            if b < len(node) and 2 * hold[b, CHILDREN] >= start[t + 1] - start[t]:
                 large[t] = b
                 break
         everyone = 0
@@ -52,7 +53,7 @@ def make_lists(
         for place in range(start[t], start[t + 1]):
             i = subscription[place]
             everyone += 1
-            outside += large[t] >= 0 and block[i] != large[t] and top[large[t]] != i
+            outside += large[t] >= 0 and node[i, BLOCK] != large[t] and top[large[t]] != i
         list_start[2 * t + 1] = list_start[2 * t] + everyone
         list_start[2 * t + 2] = list_start[2 * t + 1] + outside
     slots = np.empty(list_start[2 * topics], np.int32)
@@ -67,7 +68,7 @@ def make_lists(
             slots[everyone] = i
             member[everyone] = row_of[place]
             everyone += 1
-            if large[t] >= 0 and (block[i] == large[t] or top[large[t]] == i):
+            if large[t] >= 0 and (node[i, BLOCK] == large[t] or top[large[t]] == i):
                 kind[i] = OUTSIDE
                 walk_from[i] = outside
                 continue
@@ -75,9 +76,43 @@ def make_lists(
                 slots[outside] = i
                 member[outside] = row_of[place]
                 outside += 1
-            kind[i] = EVERYONE if tree[i] == i and spread[i] == 1 else TESTED
+            kind[i] = EVERYONE if node[i, TREE] == i and node[i, SPREAD] == 1 else TESTED
             walk_from[i] = everyone
-    return list_start, slots, member, kind, walk_from
+    return list_start, slots, member, kind, walk_from, large
+
+
+@kernel
+def make_kin(row_start: Longs, node: Ints, top: Ints, kind: Ints) -> tuple[Longs, Ints]:
+    """For each row the later rows it shares a block with as its top, or as the top's child, once a topic.
+
+    A walk tells members of another parent block apart by one comparison; that one is the top of the other's block is
+    the exception, as often as there are subscribers with a parent block, and is taken off beforehand.
+    """
+    rows = len(row_start) - 1
+    row_of = np.empty(len(node), np.int32)
+    for r in range(rows):
+        row_of[row_start[r] : row_start[r + 1]] = r
+    start = np.zeros(rows + 1, np.int64)
+    kin = np.empty(0, np.int32)
+    for turn in range(2):
+        for i in range(len(node)):
+            j = top[node[i, BLOCK]]
+            # Two inside the large block do not meet.
+            if j >= 0 and (kind[i] != OUTSIDE or kind[j] != OUTSIDE):
+                earlier, later = min(row_of[i], row_of[j]), max(row_of[i], row_of[j])
+                if turn == 0:
+                    start[earlier + 1] += 1
+                else:
+                    kin[start[earlier]] = later
+                    start[earlier] += 1
+        if turn == 0:
+            for r in range(rows):
+                start[r + 1] += start[r]
+            kin = np.empty(start[rows], np.int32)
+    # Filling moved each start to the next one's place.
+    start[1:] = start[:-1].copy()
+    start[0] = 0
+    return start, kin
 
 
 @kernel
@@ -97,15 +132,16 @@ def count_pairs(
     row_start: Longs,
     row_topic: Ints,
     block: Ints,
-    top: Ints,
     list_start: Longs,
     list_end: Longs,
     member: Ints,
-    member_slot: Ints,
     member_block: Ints,
-    member_top: Ints,
+    kin_start: Longs,
+    kin: Ints,
     kind: Ints,
     walk_from: Longs,
+    interest: Words,
+    tile: Words,
     count: Ints,
     reached: Ints,
     first: Ints,
@@ -115,14 +151,17 @@ def count_pairs(
 ) -> bool:
     """Count rows from ``gauge[ROW]`` on until about ``budget`` visits are made; entries go to ``first``, ``second``, ``value``.
 
-    ``member_slot``, ``member_block``, ``member_top``: the subscription of each list member, its parent block and that
-    block's top. ``list_end`` is where each list stops under the current K; ``count``
-    and ``reached`` are scratch, one place a row, ``count`` all 0; ``levels[c]`` is the number of entries of estimate c.
+    ``block`` and ``member_block``: the parent block of each subscription and of each list member, both as they were
+    when the lists were made, so that a count is the estimate of that moment and bounds all later ones. ``list_end`` is
+    where each list stops under the current K. ``interest``: bitsets of all rows, ``[word, row]``, which are counted by
+    where there is no link yet, or empty. ``count`` and ``reached`` are scratch, one place a row, ``count`` all 0;
+    ``levels[c]`` is the number of entries of estimate c.
 
     True when the entries are full and all of one level, and the caller may give more room or that level is the ceiling
     (a bound on every estimate, known from the pass before), so that they may be worked off before the rest is counted.
     """
     rows = len(row_start) - 1
+    words = len(interest)
     capacity = len(first)
     while gauge[ROW] < gauge[REACH] and budget > 0:
         r = gauge[ROW]
@@ -130,7 +169,27 @@ def count_pairs(
         n = 0
         visits = 0
         full = False
-        for i in range(row_start[r], row_start[r + 1]):
+        if words:
+            visits = (gauge[REACH] - r) * words // WORDS_PER_VISIT
+            n = reach_level(
+                r,
+                level,
+                gauge[REACH],
+                row_start,
+                row_topic,
+                row_topic,
+                interest,
+                interest,
+                True,
+                tile,
+                reached,
+                count,
+                reached,
+            )
+        else:
+            for at in range(kin_start[r], kin_start[r + 1]):
+                count[kin[at]] -= 1
+        for i in range(row_start[r], row_start[r] if words else row_start[r + 1]):
             end = list_end[2 * row_topic[i] + (kind[i] == OUTSIDE)]
             begin = walk_from[i]
             visits += max(end - begin, 0)
@@ -144,15 +203,14 @@ def count_pairs(
                         n += 1
                 continue
             own = block[i]
-            own_top = top[own]
             for place in range(begin, end):
-                if (member_block[place] != own) & (member_top[place] != i) & (member_slot[place] != own_top):
-                    w = member[place]
-                    c = count[w] + 1
-                    count[w] = c
-                    if c == level:
-                        reached[n] = w
-                        n += 1
+                w = member[place]
+                apart = member_block[place] != own
+                c = count[w] + apart
+                count[w] = c
+                if (c == level) & apart:
+                    reached[n] = w
+                    n += 1
         for k in range(n):
             w = reached[k]
             c = count[w]
@@ -172,12 +230,17 @@ def count_pairs(
                 value[at] = c
                 levels[c] += 1
                 gauge[FILLED] = at + 1
-        if 16 * visits > rows - r:
+        if words:
+            for k in range(n):
+                count[reached[k]] = 0
+        elif 16 * visits > rows - r:
             count[r + 1 : rows] = 0
         else:
             for i in range(row_start[r], row_start[r + 1]):
                 for place in range(walk_from[i], list_end[2 * row_topic[i] + (kind[i] == OUTSIDE)]):
                     count[member[place]] = 0
+            for at in range(kin_start[r], kin_start[r + 1]):
+                count[kin[at]] = 0
         if full:
             # This row is counted again: take its entries back.
             while gauge[FILLED] > 0 and first[gauge[FILLED] - 1] == r:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from algorithms.blocks.forest import join_blocks
+from algorithms.blocks.trees import BLOCK, join_blocks, share_block
 from algorithms.engine.components import by_topic
-from algorithms.engine.entries import ACCEPTED
+from algorithms.engine.entries import write_link
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 
@@ -23,7 +23,7 @@ from algorithms.jit import kernel
 def _find_ends(
     member: Ints,
     subscription: Ints,
-    block: Ints,
+    node: Ints,
     top: Ints,
     degree: Ints,
     child: Ints,
@@ -42,20 +42,20 @@ def _find_ends(
     ``tree_of``: the number of its tree. Scratch: ``child[b]`` and ``sibling`` list a block's children, ``below`` and
     ``beside[b]`` the blocks that a subscriber is the top of, ``local`` the local number of a subscription.
     """
-    roots = len(block)
+    roots = len(node)
     size = len(member)
     for x in range(size):
         local[subscription[x]] = x
         below[x] = -1
-        if block[subscription[x]] < roots:
-            child[block[subscription[x]]] = -1
+        if node[subscription[x], BLOCK] < roots:
+            child[node[subscription[x], BLOCK]] = -1
     for x in range(size):
-        b = block[subscription[x]]
+        b = node[subscription[x], BLOCK]
         if b < roots:
             sibling[x] = child[b]
             child[b] = x
     for x in range(size):
-        b = block[subscription[x]]
+        b = node[subscription[x], BLOCK]
         if b < roots and child[b] == x:
             above = local[top[b]]
             beside[b] = below[above]
@@ -63,7 +63,7 @@ def _find_ends(
     n = 0
     trees = 0
     for root in range(size):
-        if block[subscription[root]] < roots:
+        if node[subscription[root], BLOCK] < roots:
             continue
         if below[root] < 0:
             ends[n], tree_of[n] = root, trees
@@ -80,7 +80,7 @@ def _find_ends(
                 y = x
                 while y >= 0:
                     # In two blocks or more: a parent block and one below, or two below.
-                    blocks = below[y] >= 0 and (block[subscription[y]] < roots or beside[below[y]] >= 0)
+                    blocks = below[y] >= 0 and (node[subscription[y], BLOCK] < roots or beside[below[y]] >= 0)
                     if blocks:
                         articulate += 1
                     elif lowest < 0 or degree[member[y]] < degree[member[lowest]]:
@@ -108,18 +108,12 @@ def _find_ends(
 def close_topics(
     cursor: Longs,
     clock: Longs,
-    seen: Ints,
     path: Ints,
     row_start: Longs,
     row_topic: Ints,
-    block: Ints,
+    node: Ints,
     top: Ints,
-    children: Ints,
-    onward: Ints,
-    back: Ints,
-    tree: Ints,
-    spread: Ints,
-    free: Ints,
+    hold: Ints,
     size: Ints,
     degree: Ints,
     links: Ints,
@@ -131,9 +125,9 @@ def close_topics(
     largest = 0
     for t in range(topics):
         largest = max(largest, start[t + 1] - start[t])
-    child = np.empty(len(block), np.int32)
-    beside = np.empty(len(block), np.int32)
-    local = np.empty(len(block), np.int32)
+    child = np.empty(len(node), np.int32)
+    beside = np.empty(len(node), np.int32)
+    local = np.empty(len(node), np.int32)
     scratch = np.empty((5, largest + 2), np.int32)
     ends, tree_of = scratch[3], scratch[4]
     for t in range(topics):
@@ -143,7 +137,7 @@ def close_topics(
             n = _find_ends(
                 member,
                 subscription,
-                block,
+                node,
                 top,
                 degree,
                 child,
@@ -162,32 +156,9 @@ def close_topics(
                 if several and tree_of[k] == tree_of[(k + 1) % n]:
                     continue
                 i, j = int(subscription[x]), int(subscription[y])
-                if block[i] == block[j] or top[block[i]] == j or top[block[j]] == i or i == j:
+                if i == j or share_block(i, j, node, top):
                     continue
-                clock[0] += 1
-                join_blocks(
-                    i,
-                    j,
-                    t,
-                    clock[0],
-                    seen,
-                    path,
-                    block,
-                    top,
-                    children,
-                    onward,
-                    back,
-                    tree,
-                    spread,
-                    free,
-                    size,
-                )
-                degree[member[x]] += 1
-                degree[member[y]] += 1
-                at = cursor[ACCEPTED]
-                links[at, 0] = member[x]
-                links[at, 1] = member[y]
-                gains[at] = 1
-                cursor[ACCEPTED] = at + 1
+                join_blocks(i, j, t, clock, path, node, top, hold, size)
+                write_link(member[x], member[y], 1, cursor, degree, links, gains)
                 if size[t] == 0:
                     break

@@ -1,15 +1,17 @@
 """The rule "largest estimate" over topic blocks: work a band off from the top level down, lazily.
 
-The same walk as :mod:`algorithms.engine.largest`, queues and tie rules included; an entry is weighed by blocks.
+The same walk as :mod:`algorithms.engine.largest`; an entry is weighed by blocks, with bitsets where there are some.
 """
 
 from __future__ import annotations
 
-from algorithms.blocks.forest import add_link
+from algorithms.blocks.bits import note_link, weigh_by_bits
+from algorithms.blocks.links import add_link
+from algorithms.blocks.trees import BLOCK, share_block
+from algorithms.engine.bitsets import Words
 from algorithms.engine.components import find_topic
-from algorithms.engine.entries import ACCEPTED, KEY, MARKED, SPENT, TOP, append, mix
-from algorithms.engine.largest import RANDOM_KEYS
-from algorithms.engine.trees import TIES_DEGREE, TIES_RANDOM
+from algorithms.engine.entries import KEY, MARKED, SPENT, TOP, append, write_link
+from algorithms.engine.queues import next_entry, open_level
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 
@@ -22,7 +24,7 @@ def weigh(
     cursor: Longs,
     row_start: Longs,
     row_topic: Ints,
-    block: Ints,
+    node: Ints,
     top: Ints,
     mark: Ints,
 ) -> int:
@@ -39,24 +41,20 @@ def weigh(
                 low = find_topic(row_topic[i], low, high, row_topic)
                 if low == high:
                     break
-                count += (
-                    (row_topic[low] == row_topic[i])
-                    & (block[low] != block[i])
-                    & (top[block[low]] != i)
-                    & (top[block[i]] != low)
-                )
+                count += row_topic[low] == row_topic[i] and not share_block(low, i, node, top)
             return count
         unmark(cursor, row_start, row_topic, mark)
         for i in range(row_start[v], row_start[v + 1]):
             t = row_topic[i]
             mark[t, 0] = i
-            mark[t, 1] = block[i]
-            mark[t, 2] = top[block[i]]
+            mark[t, 1] = node[i, BLOCK]
+            mark[t, 2] = top[node[i, BLOCK]]
         cursor[MARKED] = v
     for i in range(row_start[w], row_start[w + 1]):
         t = row_topic[i]
         if mark[t, 0] >= 0:
-            count += (mark[t, 1] != block[i]) & (mark[t, 2] != i) & (top[block[i]] != mark[t, 0])
+            b = node[i, BLOCK]
+            count += (mark[t, 1] != b) & (mark[t, 2] != i) & (top[b] != mark[t, 0])
     return count
 
 
@@ -78,21 +76,17 @@ def take_largest(
     ties: int,
     seed: int,
     clock: Longs,
-    seen: Ints,
     path: Ints,
     row_start: Longs,
     row_topic: Ints,
-    block: Ints,
+    node: Ints,
     top: Ints,
-    children: Ints,
-    onward: Ints,
-    back: Ints,
-    tree: Ints,
-    spread: Ints,
-    free: Ints,
+    hold: Ints,
     size: Ints,
     degree: Ints,
     mark: Ints,
+    bits: Words,
+    rank: Ints,
     first: Ints,
     second: Ints,
     following: Ints,
@@ -106,72 +100,36 @@ def take_largest(
     """Accept links from level ``cursor[TOP]`` down to ``lowest``; False when ``budget`` steps ran out before.
 
     ``first``, ``second`` and ``following`` are the band's entries, queued by level and, within the level at work, by
-    key; ``clock``, ``seen`` and ``path`` are the forest's scratch; accepted links are rows, in order.
+    key; ``path`` is scratch, as long as the largest topic; ``bits`` and ``rank`` are empty where pairs are
+    weighed by walking; accepted links are rows, in order.
     """
-    last_key = len(key_head) - 1
+    by_bits = len(bits) > 0
     while cursor[TOP] >= lowest:
         level = cursor[TOP]
-        if cursor[KEY] < 0:
-            entry = level_head[level]
-            level_head[level] = -1
-            while entry >= 0:
-                after = following[entry]
-                key = 0
-                if ties == TIES_DEGREE:
-                    key = min(max(degree[first[entry]], degree[second[entry]]), last_key)
-                elif ties == TIES_RANDOM:
-                    key = mix(first[entry], second[entry], seed) & (RANDOM_KEYS - 1)
-                append(entry, key, key_head, key_tail, following)
-                entry = after
-            cursor[KEY] = 0
-        while cursor[KEY] <= last_key:
-            key = cursor[KEY]
-            entry = key_head[key]
-            if entry < 0:
-                cursor[KEY] = key + 1
-                continue
-            if budget <= 0 or cursor[ACCEPTED] == len(links):
+        open_level(
+            level, ties, seed, cursor, degree, first, second, following, level_head, key_head, key_tail
+        )
+        while True:
+            if budget <= 0:
                 return False
             budget -= 1
-            after = following[entry]
-            key_head[key] = after
+            entry = next_entry(ties, cursor, degree, first, second, following, key_head, key_tail)
+            if entry < 0:
+                break
             v = first[entry]
             w = second[entry]
-            if ties == TIES_DEGREE:
-                now = min(max(degree[v], degree[w]), last_key)
-                if now > key:
-                    append(entry, now, key_head, key_tail, following)
-                    continue
-            again = after >= 0 and first[after] == v
-            estimate = weigh(v, w, again, cursor, row_start, row_topic, block, top, mark)
+            if by_bits:
+                estimate = weigh_by_bits(v, w, bits, rank, node, top)
+            else:
+                after = following[entry]
+                again = after >= 0 and first[after] == v
+                estimate = weigh(v, w, again, cursor, row_start, row_topic, node, top, mark)
             cursor[SPENT] += 1
             if estimate == level:
                 unmark(cursor, row_start, row_topic, mark)
-                add_link(
-                    v,
-                    w,
-                    clock,
-                    seen,
-                    path,
-                    row_start,
-                    row_topic,
-                    block,
-                    top,
-                    children,
-                    onward,
-                    back,
-                    tree,
-                    spread,
-                    free,
-                    size,
-                )
-                degree[v] += 1
-                degree[w] += 1
-                n = cursor[ACCEPTED]
-                links[n, 0] = v
-                links[n, 1] = w
-                gains[n] = estimate
-                cursor[ACCEPTED] = n + 1
+                add_link(v, w, clock, path, row_start, row_topic, node, top, hold, size)
+                note_link(v, w, bits)
+                write_link(v, w, estimate, cursor, degree, links, gains)
             elif estimate >= lowest:
                 append(entry, estimate, level_head, level_tail, following)
         cursor[TOP] = level - 1

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from algorithms.blocks.loop import biconnect
-from algorithms.engine import Limits, Rows, Ties, part_of
+from algorithms.blocks.weights import BlockWeights
+from algorithms.engine import Limits, Rows, Ties
 from algorithms.engine.entries import append
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, silent
+from algorithms.progress import Progress, part_of, silent
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,22 @@ def biconnect_parts(
     seed: int = 0,
     limits: Limits | None = None,
     progress: Progress = silent,
+    weights: BlockWeights | None = None,
 ) -> Biconnected:
-    """GM2 inside each part, then across; one part is GM2, and so are as many parts as brokers."""
+    """GM2 inside each part, then across; one part is GM2, and so are as many parts as brokers.
+
+    ``weights``: score pairs, do not count, inside and across.
+    """
     parts = int(part.max(initial=-1)) + 1
     inner = [np.empty((0, 2), np.int32)]
     for p in range(parts):
         brokers = np.flatnonzero(part == p).astype(np.int32)
         report = part_of(progress, 0.8 * p / parts, 0.8 * (p + 1) / parts)
-        inner.append(biconnect_part(interests, brokers, ties=ties, seed=seed, limits=limits, progress=report))
+        inner.append(
+            biconnect_part(
+                interests, brokers, ties=ties, seed=seed, limits=limits, progress=report, weights=weights
+            )
+        )
     links = np.concatenate(inner)
     stars = double_stars(interests, part)
     degrees = np.bincount(links.ravel(), minlength=len(interests.brokers)).astype(np.int32)
@@ -65,6 +74,7 @@ def biconnect_parts(
         seed=seed,
         limits=limits,
         progress=part_of(progress, 0.8, 1.0),
+        weights=weights,
     )
     return Biconnected(links, stars, outer)
 
@@ -77,10 +87,13 @@ def biconnect_part(
     seed: int = 0,
     limits: Limits | None = None,
     progress: Progress = silent,
+    weights: BlockWeights | None = None,
 ) -> Ints:
     """GM2 among some brokers: links by dense broker id."""
     rows = Rows.of(interests, brokers)
-    links: Ints = brokers[biconnect(rows, ties=ties, seed=seed, limits=limits, progress=progress).links]
+    links: Ints = brokers[
+        biconnect(rows, ties=ties, seed=seed, limits=limits, progress=progress, weights=weights).links
+    ]
     return links
 
 
@@ -94,6 +107,7 @@ def join_parts(
     seed: int = 0,
     limits: Limits | None = None,
     progress: Progress = silent,
+    weights: BlockWeights | None = None,
 ) -> Ints:
     """GM2 over pairs of stars of different parts; nothing but the stars' rows is looked at.
 
@@ -109,6 +123,7 @@ def join_parts(
             progress=progress,
             group=part[stars],
             degrees=degrees[stars],
+            weights=weights,
         ).links
     ]
     return links

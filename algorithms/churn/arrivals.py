@@ -15,6 +15,8 @@ class Arrivals:
         self._random = np.random.default_rng(seed)
         self._sizes = interests.broker_sizes()
         self._topics = interests.topics
+        self._subscribed = interests.subscriptions > 0
+        """Whether anybody had a topic; if not, newcomers have none either."""
         self._popularity = interests.topic_sizes() / max(interests.subscriptions, 1)
         self._from_departed = newcomers == "departed"
         self._departed: list[tuple[str, tuple[str, ...]]] = []
@@ -64,8 +66,9 @@ class Arrivals:
         topics = live.topics_of(broker)
         if topics:
             topics.pop(int(self._random.integers(len(topics))))
-        fresh = str(self._random.choice(self._topics, p=self._popularity))
-        return set_topics(broker, {*topics, fresh})
+        if self._subscribed:
+            topics.append(str(self._random.choice(self._topics, p=self._popularity)))
+        return set_topics(broker, dict.fromkeys(topics))
 
     @property
     def present(self) -> int:
@@ -73,7 +76,7 @@ class Arrivals:
         return len(self._present)
 
     def _drawn_topics(self) -> tuple[str, ...]:
-        size = int(self._random.choice(self._sizes))
+        size = int(self._random.choice(self._sizes)) if self._subscribed else 0
         if not size:
             return ()
         # The largest of log(u)/p are a draw without replacement: exponential keys, nothing is rejected.

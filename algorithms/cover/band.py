@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from algorithms.connectivity import Flags
 from algorithms.cover.score import least_score, level_of
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
@@ -19,17 +20,27 @@ LEVEL, FILLED, ROW, CEILING = 0, 1, 2, 3
 
 @kernel
 def make_lists(
-    topic_start: Longs, topic_brokers: Ints, place: Longs, need: Ints, unit: Ints, gain: Ints
-) -> tuple[Longs, Ints, Ints, Longs]:
+    topic_start: Longs,
+    topic_brokers: Ints,
+    place: Longs,
+    need: Ints,
+    unit: Ints,
+    gain: Ints,
+    label: Ints,
+    worth: Ints,
+) -> tuple[Longs, Ints, Ints, Ints, Ints, Longs]:
     """The members of each topic (list 2t) and those with a need (2t + 1), with what their need weighs.
 
-    Returns where each list starts, the members, their weights, and for each place of ``topic_brokers`` where its
-    walk starts, behind itself. ``place``: subscription -> place; ``need``: subscription -> need.
+    Returns where each list starts, the members, their weights, their components, what joining these is worth, and for
+    each place of ``topic_brokers`` where its walk starts, behind itself. ``place``: subscription -> place; ``need``:
+    subscription -> need; ``label``: subscription -> component; ``worth``: component -> what joining it is worth.
     """
     topics = len(topic_start) - 1
     need_at = np.empty(len(need), np.int32)
+    label_at = np.empty(len(need), np.int32)
     for i in range(len(need)):
         need_at[place[i]] = need[i]
+        label_at[place[i]] = label[i]
     list_start = np.zeros(2 * topics + 1, np.int64)
     for t in range(topics):
         needy = 0
@@ -41,6 +52,8 @@ def make_lists(
         list_start[2 * t + 2] = list_start[2 * t + 1] + needy
     member = np.empty(list_start[2 * topics], np.int32)
     weight = np.empty(list_start[2 * topics], np.int32)
+    component = np.empty(list_start[2 * topics], np.int32)
+    joining = np.empty(list_start[2 * topics], np.int32)
     walk_from = np.empty(len(need), np.int64)
     for t in range(topics):
         everyone = list_start[2 * t]
@@ -49,14 +62,17 @@ def make_lists(
             if list_start[2 * t + 1] == list_start[2 * t]:
                 walk_from[p] = list_start[2 * t + 1]
                 continue
-            worth = unit[t] * gain[need_at[p]]
-            member[everyone], weight[everyone] = topic_brokers[p], worth
+            own = unit[t] * gain[need_at[p]]
+            join = worth[label_at[p]]
+            member[everyone], weight[everyone] = topic_brokers[p], own
+            component[everyone], joining[everyone] = label_at[p], join
             everyone += 1
             if need_at[p] > 0:
-                member[needy], weight[needy] = topic_brokers[p], worth
+                member[needy], weight[needy] = topic_brokers[p], own
+                component[needy], joining[needy] = label_at[p], join
                 needy += 1
             walk_from[p] = everyone if need_at[p] > 0 else needy
-    return list_start, member, weight, walk_from
+    return list_start, member, weight, component, joining, walk_from
 
 
 @kernel
@@ -74,7 +90,12 @@ def count_pairs(
     list_start: Longs,
     member: Ints,
     weight: Ints,
+    component: Ints,
+    joining: Ints,
     walk_from: Longs,
+    joined: Flags,
+    label: Ints,
+    worth: Ints,
     linked_start: Longs,
     linked: Ints,
     count: Ints,
@@ -86,6 +107,8 @@ def count_pairs(
 ) -> bool:
     """Count rows from ``gauge[ROW]`` on until about ``budget`` visits are made; entries go to ``first``, ``second``, ``value``.
 
+    ``joined``: the topics whose components count; ``label`` and ``worth``: the component of each subscription, what
+    joining each component is worth.
     ``linked[linked_start[r]:linked_start[r + 1]]``: the links of row r, which are no candidates; ``count`` (all 0) and
     ``reached`` are scratch, one place a row; ``value`` holds levels and ``levels[c]`` the number of entries of level c.
 
@@ -105,12 +128,17 @@ def count_pairs(
         for i in range(broker_start[r], broker_start[r + 1]):
             t = broker_topics[i]
             own = unit[t] * gain[need[i]]
+            parted = joined[t]
+            mine = label[i]
+            join = worth[mine]
             end = list_start[2 * t + 1 + (need[i] == 0)]
             visits += end - walk_from[place[i]]
             for at in range(walk_from[place[i]], end):
                 w = member[at]
                 before = count[w]
                 after = before + own + weight[at]
+                if parted and component[at] != mine:
+                    after += max(join, joining[at])
                 count[w] = after
                 if before < floor and after >= floor:
                     reached[n] = w

@@ -11,14 +11,19 @@ from collections.abc import Callable
 import numpy as np
 
 from algorithms.components import common_slots
+from algorithms.connectivity import Flags
 from algorithms.cover import band
 from algorithms.cover.band import CEILING, FILLED, LEVEL, ROW
 from algorithms.cover.score import Score, level_of
 from algorithms.engine import Limits
-from algorithms.engine.entries import ACCEPTED, KEY, TOP, append, queue_levels
+from algorithms.engine.components import join_components
+from algorithms.engine.entries import ACCEPTED, KEY, TOP, append, queue_levels, write_link
+from algorithms.engine.queues import next_entry, open_level
+from algorithms.engine.trees import TIES_DEGREE
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, silent
+from algorithms.progress import Progress, silent
+from algorithms.workloads import Floats
 
 VISITS_PER_ENTRY = 800
 """How many visits of a counting pass it takes to store one pair: counting again is cheaper than weighing many."""
@@ -62,12 +67,37 @@ class _Run:
         self.place[np.argsort(interests.broker_topics, kind="stable")] = np.arange(interests.subscriptions)
         self.slots = np.empty((2, int(interests.broker_sizes().max(initial=0))), np.int64)
         serve(interests.broker_start, interests.broker_topics, existing, self.need, self.slots)
+        self._start_components()
         # Each link serves at least one need.
         self.links = np.empty((self.left, 2), np.int32)
+        self.gains = np.empty(self.left, np.int32)
         self.degree = np.bincount(existing.ravel(), minlength=len(interests.brokers)).astype(np.int32)
         self.cursor = np.zeros(8, np.int64)
         worth = (score.unit[interests.broker_topics].astype(np.int64) * score.gain[self.need]).sum(initial=0)
-        self.most_level = int(level_of(min(2 * int(worth), (1 << 31) - 1), score.bits))
+        self.most_level = int(level_of(min(3 * int(worth), (1 << 31) - 1), score.bits))
+
+    def _start_components(self) -> None:
+        """The components that the existing links make, in topics where they count."""
+        i, score = self.interests, self.score
+        self.joined = score.joined(i)
+        self.label = np.arange(i.subscriptions, dtype=np.int32)
+        self.ring = self.label.copy()
+        self.size = np.ones(i.subscriptions, np.int32)
+        self.decay = score.decay()
+        self.worth = score.unit[i.broker_topics]
+        join_linked(
+            i.broker_start,
+            i.broker_topics,
+            self.existing,
+            score.unit,
+            self.joined,
+            self.decay,
+            self.label,
+            self.ring,
+            self.size,
+            self.worth,
+            self.slots,
+        )
 
     @property
     def left(self) -> int:
@@ -78,11 +108,11 @@ class _Run:
         """Count the best pairs that fit and work them off; returns the bound on what is left."""
         i, score = self.interests, self.score
         rows = len(i.brokers)
-        # A band may be worked off before the last row is counted: the pass goes on with the needs it began with,
-        # which bound the later ones from above.
-        need = self.need.copy()
-        list_start, member, weight, walk_from = band.make_lists(
-            i.topic_start, i.topic_brokers, self.place, need, score.unit, score.gain
+        # A band may be worked off before the last row is counted: the pass goes on with the needs and components
+        # it began with, which bound the later ones from above.
+        need, label, worth = self.need.copy(), self.label.copy(), self.worth.copy()
+        list_start, member, weight, component, joining, walk_from = band.make_lists(
+            i.topic_start, i.topic_brokers, self.place, need, score.unit, score.gain, label, worth
         )
         linked_start, linked = self._linked()
         visits = _count_visits(list_start, i.broker_topics, self.place, need, walk_from)
@@ -110,7 +140,12 @@ class _Run:
                 list_start,
                 member,
                 weight,
+                component,
+                joining,
                 walk_from,
+                self.joined,
+                label,
+                worth,
                 linked_start,
                 linked,
                 count,
@@ -164,6 +199,12 @@ class _Run:
             self.need,
             score.unit,
             score.gain,
+            self.joined,
+            self.label,
+            self.ring,
+            self.size,
+            self.worth,
+            self.decay,
             self.degree,
             first,
             second,
@@ -174,6 +215,7 @@ class _Run:
             key_tail,
             self.slots,
             self.links,
+            self.gains,
         ):
             report()
         gauge[FILLED] = 0
@@ -200,6 +242,47 @@ def _count_visits(list_start: Longs, broker_topics: Ints, place: Longs, need: In
 
 
 @kernel
+def join_linked(
+    broker_start: Longs,
+    broker_topics: Ints,
+    links: Ints,
+    unit: Ints,
+    joined: Flags,
+    decay: Floats,
+    label: Ints,
+    ring: Ints,
+    size: Ints,
+    worth: Ints,
+    slots: Longs,
+) -> None:
+    """Join the components of the ends of links in every topic they share."""
+    for link in range(len(links)):
+        found = common_slots(broker_start, broker_topics, links[link, 0], links[link, 1], slots[0], slots[1])
+        join_slots(found, slots, broker_topics, unit, joined, decay, label, ring, size, worth)
+
+
+@kernel
+def join_slots(
+    found: int,
+    slots: Longs,
+    broker_topics: Ints,
+    unit: Ints,
+    joined: Flags,
+    decay: Floats,
+    label: Ints,
+    ring: Ints,
+    size: Ints,
+    worth: Ints,
+) -> None:
+    """Join the components of pairs of subscriptions where they count; what one is worth falls as it grows."""
+    for n in range(found):
+        i, j = slots[0, n], slots[1, n]
+        if joined[broker_topics[i]] and label[i] != label[j]:
+            join_components(i, j, label, ring, size)
+            worth[label[i]] = int(unit[broker_topics[i]] * decay[size[label[i]]])
+
+
+@kernel
 def _take(
     cursor: Longs,
     budget: int,
@@ -210,6 +293,12 @@ def _take(
     need: Ints,
     unit: Ints,
     gain: Ints,
+    joined: Flags,
+    label: Ints,
+    ring: Ints,
+    size: Ints,
+    worth: Ints,
+    decay: Floats,
     degree: Ints,
     first: Ints,
     second: Ints,
@@ -220,56 +309,45 @@ def _take(
     key_tail: Ints,
     slots: Longs,
     links: Ints,
+    gains: Ints,
 ) -> bool:
     """Accept links from level ``cursor[TOP]`` down to ``lowest``; False when ``budget`` steps ran out before.
 
     ``first``, ``second`` and ``following`` are the band's entries, queued by level and, within the level at work, by
     the larger degree of the two ends, which only grows. An accepted entry leaves the queues, so no pair comes twice.
+    ``joined``: the topics whose components count; ``label``, ``ring``, ``size``, ``worth``: the components as the engine
+    has them, and what joining one is worth.
     """
-    last_key = len(key_head) - 1
     while cursor[TOP] >= lowest:
         level = cursor[TOP]
-        if cursor[KEY] < 0:
-            entry = level_head[level]
-            level_head[level] = -1
-            while entry >= 0:
-                after = following[entry]
-                key = min(max(degree[first[entry]], degree[second[entry]]), last_key)
-                append(entry, key, key_head, key_tail, following)
-                entry = after
-            cursor[KEY] = 0
-        while cursor[KEY] <= last_key:
-            key = cursor[KEY]
-            entry = key_head[key]
-            if entry < 0:
-                cursor[KEY] = key + 1
-                continue
+        open_level(
+            level, TIES_DEGREE, 0, cursor, degree, first, second, following, level_head, key_head, key_tail
+        )
+        while True:
             if budget <= 0:
                 return False
             budget -= 1
-            key_head[key] = following[entry]
+            entry = next_entry(TIES_DEGREE, cursor, degree, first, second, following, key_head, key_tail)
+            if entry < 0:
+                break
             v = first[entry]
             w = second[entry]
-            now = min(max(degree[v], degree[w]), last_key)
-            if now > key:
-                append(entry, now, key_head, key_tail, following)
-                continue
             found = common_slots(broker_start, broker_topics, v, w, slots[0], slots[1])
             score = 0
             for n in range(found):
                 i, j = slots[0, n], slots[1, n]
-                score += unit[broker_topics[i]] * (gain[need[i]] + gain[need[j]])
-            current = level_of(score, bits)
+                t = broker_topics[i]
+                score += unit[t] * (gain[need[i]] + gain[need[j]])
+                if joined[t] and label[i] != label[j] and need[i] + need[j] > 0:
+                    score += max(worth[label[i]], worth[label[j]])
+            current = level_of(score, bits) if score else 0
             if current == level:
                 for n in range(found):
                     i, j = slots[0, n], slots[1, n]
                     need[i] = max(need[i] - 1, 0)
                     need[j] = max(need[j] - 1, 0)
-                degree[v] += 1
-                degree[w] += 1
-                at = cursor[ACCEPTED]
-                links[at, 0], links[at, 1] = v, w
-                cursor[ACCEPTED] = at + 1
+                join_slots(found, slots, broker_topics, unit, joined, decay, label, ring, size, worth)
+                write_link(v, w, found, cursor, degree, links, gains)
             elif current >= lowest:
                 append(entry, current, level_head, level_tail, following)
         cursor[TOP] = level - 1

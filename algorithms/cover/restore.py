@@ -12,7 +12,7 @@ import numpy as np
 from algorithms.connectivity import Flags, scratch, weak_spot
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, silent
+from algorithms.progress import Progress, silent
 from algorithms.topic_rows import TopicRows, add_links
 
 _ROOM = 4

@@ -4,8 +4,13 @@ A subscriber's *need* in a topic is min(k, n_t - 1) minus the links it has there
 
     sum over common topics of unit[t] * (gain[need(v, t)] + gain[need(w, t)])
 
-in whole numbers, so that it is the same on every machine. Scores fall into *levels*: exact up to 2^(bits + 1), above
-that one level holds the scores with the same leading bits. Needs never grow, so neither does a score.
+and, where a score looks at components too, in each small topic where one has a need and the two are in different ones
+
+    + unit[t] * (size of the smaller component)^-beta
+
+Everything is in whole numbers, so that it is the same on every machine.
+Scores fall into *levels*: exact up to 2^(bits + 1), above that one level holds the scores with the same leading bits.
+Needs never grow and components only do, so no score ever grows.
 """
 
 from __future__ import annotations
@@ -14,10 +19,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from algorithms.connectivity import Flags
 from algorithms.interests import Interests, Ints
 from algorithms.jit import kernel
+from algorithms.workloads import Floats
 
 _LARGEST = 1 << 30
+LARGEST_JOINED = 256
+"""Subscribers of a topic whose components count. A cover leaves few components however large a topic is, so in large ones
+restoring costs next to nothing a subscriber, and looking at components would cost more than all the rest."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,19 @@ class Score:
     """Need (0 to k) -> how much serving it is worth; ``gain[0]`` is 0 and it never falls."""
     bits: int
     """How many leading bits tell two levels apart."""
+    beta: float | None = None
+    """How fast the worth of joining a component falls with its size; None: joining components is worth nothing."""
+
+    def joined(self, interests: Interests) -> Flags:
+        """Topic -> whether its components count."""
+        flags: Flags = (interests.topic_sizes() <= LARGEST_JOINED) & (self.beta is not None)
+        return flags
+
+    def decay(self) -> Floats:
+        """By what the worth of joining a component falls with its size."""
+        sizes = np.maximum(np.arange(LARGEST_JOINED + 1), 1)
+        fallen: Floats = sizes.astype(np.float64) ** -(self.beta or 0.0)
+        return fallen
 
 
 def plain(interests: Interests, k: int) -> Score:
@@ -44,17 +67,21 @@ def sized(interests: Interests, k: int) -> Score:
     return Score(np.ones(len(interests.topics), np.int32), np.arange(k + 1, dtype=np.int32), 13)
 
 
-def weighted(interests: Interests, k: int, alpha: float = 0.6) -> Score:
-    """A need counts n_t^-alpha, and larger needs more: popular topics are served by the way, rare ones first."""
+def weighted(interests: Interests, k: int, alpha: float = 0.6, beta: float = 0.5) -> Score:
+    """A need counts n_t^-alpha, and larger needs more: popular topics are served by the way, rare ones first.
+
+    For k = 2 a link that joins components is worth more: two links each leave rings apart that k >= 3 rarely does.
+    """
     sizes = np.maximum(interests.topic_sizes(), 1)
     weight = sizes.astype(np.float64) ** -alpha
-    # The largest score there can be: every topic of one broker, two full needs each.
+    # The largest score there can be: every topic of one broker, two full needs each and a join.
     starts = np.minimum(interests.broker_start[:-1], max(interests.subscriptions - 1, 0))
     total = (
         np.add.reduceat(weight[interests.broker_topics], starts) if interests.subscriptions else np.zeros(1)
     )
-    scale = min(_LARGEST / (2 * k * float(total.max(initial=1.0))), 1 << 16)
-    return Score(np.maximum(np.rint(weight * scale), 1).astype(np.int32), np.arange(k + 1, dtype=np.int32), 5)
+    scale = min(_LARGEST / ((2 * k + 1) * float(total.max(initial=1.0))), 1 << 16)
+    unit = np.maximum(np.rint(weight * scale), 1).astype(np.int32)
+    return Score(unit, np.arange(k + 1, dtype=np.int32), 5, beta if k == 2 else None)
 
 
 @kernel

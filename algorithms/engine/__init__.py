@@ -7,7 +7,7 @@ interests of those alone; all but the barred pairs). Links come back in the orde
 
 from algorithms.engine.largest import connect_largest
 from algorithms.engine.lowdegree import UNBOUNDED, connect_low_degree
-from algorithms.engine.run import Accepted, Limits, Rows, part_of
+from algorithms.engine.run import Accepted, Limits, Rows
 from algorithms.engine.trees import Ties
 
 __all__ = [
@@ -18,5 +18,4 @@ __all__ = [
     "Ties",
     "connect_largest",
     "connect_low_degree",
-    "part_of",
 ]

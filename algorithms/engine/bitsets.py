@@ -10,6 +10,7 @@ The bits are stored word by word, ``bits[word, row]``, so that one word of many 
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -77,7 +78,7 @@ def make_bitsets(
 
 
 @kernel
-def ones(x: np.uint64) -> np.uint64:
+def _ones(x: np.uint64) -> np.uint64:
     """How many bits of an unsigned 64-bit word are set.
 
     The compiler knows this trick and puts the processor's own instructions in its place; written without the product,
@@ -87,6 +88,14 @@ def ones(x: np.uint64) -> np.uint64:
     x = (x & QUADS) + ((x >> TWO) & QUADS)
     x = (x + (x >> FOUR)) & HALVES
     return (x * BYTES) >> TOP_BYTE
+
+
+def _ones_uncompiled(x: np.uint64) -> np.uint64:
+    """The same for kernels that run without the compiler, where NumPy would warn of the overflow."""
+    return np.uint64(int(x).bit_count())
+
+
+ones = _ones_uncompiled if numba.config.DISABLE_JIT else _ones
 
 
 @kernel

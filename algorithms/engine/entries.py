@@ -67,6 +67,18 @@ def weigh(
 
 
 @kernel
+def write_link(v: int, w: int, gain: int, cursor: Longs, degree: Ints, links: Ints, gains: Ints) -> None:
+    """Write a link down behind those so far and raise the degrees of its ends."""
+    degree[v] += 1
+    degree[w] += 1
+    at = cursor[ACCEPTED]
+    links[at, 0] = v
+    links[at, 1] = w
+    gains[at] = gain
+    cursor[ACCEPTED] = at + 1
+
+
+@kernel
 def accept(
     v: int,
     w: int,
@@ -90,10 +102,4 @@ def accept(
         clear_mark(cursor[MARKED], row_start, row_topic, mark)
         cursor[MARKED] = -1
     add_link(v, w, marked, row_start, row_topic, label, ring, size, apart, mark)
-    degree[v] += 1
-    degree[w] += 1
-    n = cursor[ACCEPTED]
-    links[n, 0] = v
-    links[n, 1] = w
-    gains[n] = contribution
-    cursor[ACCEPTED] = n + 1
+    write_link(v, w, contribution, cursor, degree, links, gains)

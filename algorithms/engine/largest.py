@@ -11,42 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.engine.band import Band, Pass
-from algorithms.engine.entries import (
-    ACCEPTED,
-    KEY,
-    MARKED,
-    SPENT,
-    TOP,
-    accept,
-    append,
-    mix,
-    queue_levels,
-    weigh,
-)
+from algorithms.engine.entries import KEY, SPENT, TOP, accept, append, weigh
+from algorithms.engine.queues import RANDOM_KEYS, next_entry, open_level
 from algorithms.engine.run import Accepted, Limits, Rows, Run
-from algorithms.engine.trees import TIES_DEGREE, TIES_RANDOM, TIES_ROW, Ties, finish, ties_code
+from algorithms.engine.trees import TIES_RANDOM, Ties, finish, ties_code
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, silent
-
-__all__ = [
-    "ACCEPTED",
-    "KEY",
-    "MARKED",
-    "RANDOM_KEYS",
-    "SPENT",
-    "TIES_DEGREE",
-    "TIES_RANDOM",
-    "TIES_ROW",
-    "TOP",
-    "append",
-    "connect_largest",
-    "mix",
-    "queue_levels",
-    "take_largest",
-]
-
-RANDOM_KEYS = 1 << 10
+from algorithms.progress import Progress, silent
 
 
 def connect_largest(
@@ -155,40 +126,21 @@ def _take_from_band(
     ``first``, ``second`` and ``following`` are the band's entries, queued by level and, within the level at work, by
     key; ``mark`` is scratch, one place a topic, all -1; accepted links are rows, in order.
     """
-    last_key = len(key_head) - 1
     while cursor[TOP] >= lowest:
         level = cursor[TOP]
-        if cursor[KEY] < 0:
-            entry = level_head[level]
-            level_head[level] = -1
-            while entry >= 0:
-                after = following[entry]
-                key = 0
-                if ties == TIES_DEGREE:
-                    key = min(max(degree[first[entry]], degree[second[entry]]), last_key)
-                elif ties == TIES_RANDOM:
-                    key = mix(first[entry], second[entry], seed) & (RANDOM_KEYS - 1)
-                append(entry, key, key_head, key_tail, following)
-                entry = after
-            cursor[KEY] = 0
-        while cursor[KEY] <= last_key:
-            key = cursor[KEY]
-            entry = key_head[key]
-            if entry < 0:
-                cursor[KEY] = key + 1
-                continue
+        open_level(
+            level, ties, seed, cursor, degree, first, second, following, level_head, key_head, key_tail
+        )
+        while True:
             if budget <= 0:
                 return False
             budget -= 1
+            entry = next_entry(ties, cursor, degree, first, second, following, key_head, key_tail)
+            if entry < 0:
+                break
             after = following[entry]
-            key_head[key] = after
             v = first[entry]
             w = second[entry]
-            if ties == TIES_DEGREE:
-                now = min(max(degree[v], degree[w]), last_key)
-                if now > key:
-                    append(entry, now, key_head, key_tail, following)
-                    continue
             again = after >= 0 and first[after] == v
             contribution = weigh(v, w, again, cursor, row_start, row_topic, label, mark)
             cursor[SPENT] += 1

@@ -19,7 +19,7 @@ from algorithms.engine.run import Accepted, Limits, Rows, Run
 from algorithms.engine.trees import TIES_DEGREE, Trees, finish
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, silent
+from algorithms.progress import Progress, silent
 
 MAXIMUM, BEYOND, UNSEEN, OPEN_TOP, FULL_TOP, PARTIAL = 0, 1, 2, 3, 4, 5
 """Places in ``low``: the maximum degree; a bound on the contribution of open pairs in no queue, and of any pair in no

@@ -9,7 +9,7 @@ import numpy as np
 from algorithms.engine.components import Components
 from algorithms.engine.entries import ACCEPTED, MARKED, SPENT
 from algorithms.interests import Interests, Ints, Longs
-from algorithms.registry import Progress
+from algorithms.progress import Progress
 
 ENTRY_BYTES = 12
 VISITS_PER_ENTRY = 400
@@ -163,12 +163,3 @@ def _barred_rows(pairs: Ints, broker: Ints, brokers: int) -> tuple[Longs, Ints]:
     both = both[np.lexsort((both[:, 1], both[:, 0]))]
     start[1:] = np.cumsum(np.bincount(both[:, 0], minlength=len(broker)))
     return start, np.ascontiguousarray(both[:, 1])
-
-
-def part_of(progress: Progress, start: float, end: float) -> Progress:
-    """A callback that reports 0 to 1 as ``start`` to ``end`` of another."""
-
-    def report(done: float, stage: str) -> None:
-        progress(start + done * (end - start), stage)
-
-    return report

@@ -11,15 +11,16 @@ import numpy as np
 
 from algorithms.engine.band import Band
 from algorithms.engine.components import clear_mark
-from algorithms.engine.entries import ACCEPTED, KEY, MARKED, SPENT, TOP, append
+from algorithms.engine.entries import KEY, MARKED, SPENT, TOP, append, write_link
+from algorithms.engine.queues import next_entry, open_level
 from algorithms.engine.run import Accepted, Limits, Rows
 from algorithms.engine.trees import TIES_DEGREE, finish
 from algorithms.engine.weighted_band import WeightedPass
 from algorithms.engine.weighted_run import WeightedRun
-from algorithms.engine.weights import TERMS, Weights, level_of, link_rows, weigh_score
+from algorithms.engine.weights import TERMS, Weights, level_of, link_rows, raised, weigh_score
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, silent
+from algorithms.progress import Progress, silent
 from algorithms.workloads import Floats
 
 
@@ -39,7 +40,7 @@ def connect_weighted(
 
     ``group``: subscriptions (broker by broker) of a topic with the same number are connected already; ``degrees``:
     links each broker has before; ``topic_sizes``: n_t, where it is not the number of subscribers given;
-    ``linked_before``: pairs whose score is raised by ``weights.keep``.
+    ``linked_before``: pairs whose score is raised by up to ``weights.keep``.
     """
     run = WeightedRun(
         interests,
@@ -108,6 +109,7 @@ def work_off(run: WeightedRun, found: Band) -> None:
         run.worth,
         run.kept_start,
         run.kept,
+        run.kept_first,
         run.degree,
         run.penalty,
         run.mark,
@@ -133,13 +135,14 @@ def score_of(
     bonus: float,
     kept_start: Longs,
     kept: Ints,
+    kept_first: Longs,
     penalty: Floats,
 ) -> int:
     """The score of a pair of rows from its packed sum and the larger degree of the two."""
     score = packed >> TERMS
     for k in range(kept_start[v], kept_start[v + 1]):
         if kept[k] == w:
-            score = int(score * bonus)
+            score = raised(score, kept_first[k], bonus)
     if len(penalty) > 1:
         score = int(score * penalty[larger])
     return score
@@ -172,13 +175,7 @@ def accept_scored(
         clear_mark(cursor[MARKED], row_start, row_topic, mark)
         cursor[MARKED] = -1
     link_rows(v, w, marked, row_start, row_topic, label, ring, size, apart, mark, unit, decay, worth)
-    degree[v] += 1
-    degree[w] += 1
-    at = cursor[ACCEPTED]
-    links[at, 0] = v
-    links[at, 1] = w
-    gains[at] = terms
-    cursor[ACCEPTED] = at + 1
+    write_link(v, w, terms, cursor, degree, links, gains)
 
 
 @kernel
@@ -244,6 +241,7 @@ def _take_from_band(
     worth: Ints,
     kept_start: Longs,
     kept: Ints,
+    kept_first: Longs,
     degree: Ints,
     penalty: Floats,
     mark: Ints,
@@ -262,42 +260,29 @@ def _take_from_band(
     ``first``, ``second`` and ``following`` are the band's entries, queued by level and, within the level at work, by
     the larger degree of the two ends; ``mark`` is scratch, one place a topic, all -1; accepted links are rows, in order.
     """
-    last_key = len(key_head) - 1
     while cursor[TOP] >= lowest:
         level = cursor[TOP]
-        if cursor[KEY] < 0:
-            entry = level_head[level]
-            level_head[level] = -1
-            while entry >= 0:
-                after = following[entry]
-                key = min(max(degree[first[entry]], degree[second[entry]]), last_key)
-                append(entry, key, key_head, key_tail, following)
-                entry = after
-            cursor[KEY] = 0
-        while cursor[KEY] <= last_key:
-            key = cursor[KEY]
-            entry = key_head[key]
-            if entry < 0:
-                cursor[KEY] = key + 1
-                continue
+        open_level(
+            level, TIES_DEGREE, 0, cursor, degree, first, second, following, level_head, key_head, key_tail
+        )
+        while True:
             if budget <= 0:
                 return False
             budget -= 1
+            entry = next_entry(TIES_DEGREE, cursor, degree, first, second, following, key_head, key_tail)
+            if entry < 0:
+                break
             after = following[entry]
-            key_head[key] = after
             v = first[entry]
             w = second[entry]
             larger = max(degree[v], degree[w])
-            if min(larger, last_key) > key:
-                append(entry, min(larger, last_key), key_head, key_tail, following)
-                continue
             again = after >= 0 and first[after] == v
             packed = weigh_score(v, w, again, cursor, row_start, row_topic, label, worth, mark)
             cursor[SPENT] += 1
             terms = packed & ((1 << TERMS) - 1)
             if terms < 2:
                 continue
-            now = level_of(score_of(packed, v, w, larger, bonus, kept_start, kept, penalty), bits)
+            now = level_of(score_of(packed, v, w, larger, bonus, kept_start, kept, kept_first, penalty), bits)
             if now == level:
                 accept_scored(
                     v,

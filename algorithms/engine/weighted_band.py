@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.engine.band import FILLED, HIGHEST, LEVEL, REACH, ROW, Band, count_visits, make_lists
-from algorithms.engine.components import Mask
 from algorithms.engine.entries import queue_levels
 from algorithms.engine.weighted_run import WeightedRun
-from algorithms.engine.weights import TERMS, least_score, level_of
+from algorithms.engine.weights import TERMS, least_score, level_of, raised
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 from algorithms.workloads import Floats
@@ -23,6 +22,9 @@ from algorithms.workloads import Floats
 CEILING = 4
 VISITS_PER_ENTRY = 200
 SMALLEST_BAND = 1 << 14
+FEW_LEVELS, DEEPEST = 16, 8
+"""A band of fewer levels makes the next one twice as large, up to so many times the usual size: where thousands of
+brokers have the same few popular topics one level holds millions of pairs, and a pass for each level takes longer."""
 
 
 class WeightedPass:
@@ -42,14 +44,15 @@ class WeightedPass:
         self.member_worth = run.worth[self.member_label]
         visits = count_visits(self.list_start, self.walk_list, self.walk_from)
         self.most_entries = max(run.limits.most_entries, rows)
-        entries = min(self.most_entries, max(visits // VISITS_PER_ENTRY, SMALLEST_BAND, rows))
+        wanted = run.deeper * visits // VISITS_PER_ENTRY
+        entries = min(self.most_entries, max(wanted, SMALLEST_BAND, rows))
         self.first, self.second, self.value = np.empty((3, entries), np.int32)
         self.levels = np.zeros(run.most_level + 2, np.int64)
         self.gauge = np.array([1, 0, 0, rows, ceiling, 0], np.int64)
         self.list_end = self.list_start[1:].copy()
         self.sum = np.zeros(rows, np.int64)
         self.reached = np.empty(rows, np.int32)
-        self.was_linked = np.zeros(rows, np.bool_)
+        self.first_sum = np.zeros(rows, np.int64)
 
     @property
     def level(self) -> int:
@@ -96,11 +99,12 @@ class WeightedPass:
                 self.walk_from,
                 run.kept_start,
                 run.kept,
+                run.kept_first,
                 run.degree,
                 run.penalty,
                 self.sum,
                 self.reached,
-                self.was_linked,
+                self.first_sum,
                 self.first,
                 self.second,
                 self.value,
@@ -119,6 +123,8 @@ class WeightedPass:
         queue_levels(0, filled, self.value, head, tail)
         highest = int(np.flatnonzero(self.levels).max(initial=0))
         lowest = int(self.gauge[LEVEL])
+        if highest - lowest < FEW_LEVELS:
+            run.deeper = min(2 * run.deeper, DEEPEST)
         return Band(lowest, highest, filled, self.first, self.second, self.value, head, tail)
 
 
@@ -144,11 +150,12 @@ def score_pairs(
     walk_from: Longs,
     kept_start: Longs,
     kept: Ints,
+    kept_first: Longs,
     degree: Ints,
     penalty: Floats,
     packed: Longs,
     reached: Ints,
-    was_linked: Mask,
+    first_sum: Longs,
     first: Ints,
     second: Ints,
     value: Ints,
@@ -157,8 +164,8 @@ def score_pairs(
     """Score rows from ``gauge[ROW]`` on until about ``budget`` visits are made; entries go to ``first``, ``second``, ``value``.
 
     ``upper[r]`` is at least every sum of row r; ``kept[kept_start[r]:kept_start[r + 1]]`` are rows that row r was
-    linked to before, whose score is ``bonus`` times the sum; ``packed``, ``reached`` and ``was_linked`` are scratch, one
-    place a row, all 0 at the start; ``value`` holds levels and ``levels[n]`` the number of entries of level n.
+    linked to before, ``kept_first`` the first sums of those pairs, whose score is up to ``bonus`` times the sum;
+    ``packed``, ``reached`` and ``first_sum`` are scratch, one place a row, all 0 at the start; ``value`` holds levels and ``levels[n]`` the number of entries of level n.
 
     Pairs of fewer than ``least_terms`` topics are left out. True when the entries are full and no level should go: the
     band would become narrower than the highest score / ``width``, and the caller may give more room; or there is none,
@@ -171,7 +178,7 @@ def score_pairs(
     while gauge[ROW] < gauge[REACH] and budget > 0:
         r = gauge[ROW]
         for k in range(kept_start[r], kept_start[r + 1]):
-            was_linked[kept[k]] = True
+            first_sum[kept[k]] = kept_first[k]
         threshold = floor << TERMS
         n = 0
         visits = 0
@@ -195,8 +202,8 @@ def score_pairs(
             if packed[w] & ((1 << TERMS) - 1) < least_terms:
                 continue
             score = packed[w] >> TERMS
-            if was_linked[w]:
-                score = np.int64(score * bonus)
+            if first_sum[w]:
+                score = np.int64(raised(score, first_sum[w], bonus))
             if len(penalty) > 1:
                 score = np.int64(score * penalty[max(degree[r], degree[w])])
             level = level_of(score, bits)
@@ -225,7 +232,7 @@ def score_pairs(
                 for place in range(walk_from[i], list_end[walk_list[i]]):
                     packed[member[place]] = 0
         for k in range(kept_start[r], kept_start[r + 1]):
-            was_linked[kept[k]] = False
+            first_sum[kept[k]] = 0
         if full:
             while gauge[FILLED] > 0 and first[gauge[FILLED] - 1] == r:
                 gauge[FILLED] -= 1
@@ -233,9 +240,9 @@ def score_pairs(
             return True
         gauge[ROW] = r + 1
         budget -= visits + 64
-        raised = floor_of(gauge[LEVEL], bits, bonus)
-        if raised > floor:
-            floor = raised
+        higher = floor_of(gauge[LEVEL], bits, bonus)
+        if higher > floor:
+            floor = higher
             cut_rows(gauge, floor, upper, list_start, list_end, member)
     return False
 

@@ -19,7 +19,7 @@ from algorithms.engine.weighted_run import WeightedRun
 from algorithms.engine.weights import TERMS, Weights, least_score, level_of, weigh_score
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress, silent
+from algorithms.progress import Progress, silent
 from algorithms.workloads import Floats
 
 BLOCKED, MAXIMUM = 5, 6
@@ -89,6 +89,7 @@ def work_off(run: WeightedRun, found: Band, rho: float, *, hold: bool) -> int:
         run.worth,
         run.kept_start,
         run.kept,
+        run.kept_first,
         run.degree,
         run.penalty,
         run.mark,
@@ -126,6 +127,7 @@ def _take_low_degree(
     worth: Ints,
     kept_start: Longs,
     kept: Ints,
+    kept_first: Longs,
     degree: Ints,
     penalty: Floats,
     mark: Ints,
@@ -169,7 +171,7 @@ def _take_low_degree(
                 continue
             packed = weigh_score(v, w, False, cursor, row_start, row_topic, label, worth, mark)
             cursor[SPENT] += 1
-            rival = score_of(packed, v, w, larger, bonus, kept_start, kept, penalty)
+            rival = score_of(packed, v, w, larger, bonus, kept_start, kept, kept_first, penalty)
             now = level_of(rival, bits)
             if packed == 0 or now < free:
                 free_head[free] = following[entry]
@@ -186,7 +188,7 @@ def _take_low_degree(
             larger = max(degree[x], degree[y])
             sum_aside = weigh_score(x, y, False, cursor, row_start, row_topic, label, worth, mark)
             cursor[SPENT] += 1
-            score = score_of(sum_aside, x, y, larger, bonus, kept_start, kept, penalty)
+            score = score_of(sum_aside, x, y, larger, bonus, kept_start, kept, kept_first, penalty)
             now = level_of(score, bits)
             if sum_aside == 0 or now < aside:
                 blocked_head[aside] = following[other]

@@ -8,17 +8,18 @@ import numpy as np
 
 from algorithms.engine.components import Components
 from algorithms.engine.run import Limits, Rows, Run
-from algorithms.engine.weights import Weights, all_worths, level_of, upper_bounds
+from algorithms.engine.weights import Weights, all_worths, first_sums, level_of, upper_bounds
 from algorithms.interests import Interests, Ints, Longs
 from algorithms.jit import kernel
-from algorithms.registry import Progress
+from algorithms.progress import Progress
 
 
 class WeightedRun(Run):
     """The state of one run between kernels.
 
     ``unit``: topic -> worth of a lone subscriber; ``worth``: label -> worth of the component; ``upper``: row -> bound on
-    its scores, falling; ``kept``: the rows each row was linked to before, later ones only.
+    its scores, falling; ``kept``: the rows each row was linked to before, later ones only; ``kept_first``: the first
+    sums of those pairs; ``deeper``: by how much bands are larger than usual.
     """
 
     def __init__(
@@ -37,12 +38,14 @@ class WeightedRun(Run):
         rows = interests if isinstance(interests, Rows) else Rows.of(interests)
         sizes = np.bincount(rows.broker_topics, minlength=rows.topics)
         self.weights = weights
+        self.deeper = 1
         self.unit = weights.units(
             sizes if topic_sizes is None else topic_sizes, rows.broker_start, rows.broker_topics
         )
         self.decay = weights.decay(int(sizes.max(initial=1)))
         self.bonus = 1.0 + weights.keep
         self.linked_before = np.empty((0, 2), np.int32) if linked_before is None else linked_before
+        self.first_sums = first_sums(self.linked_before, rows.broker_start, rows.broker_topics, self.unit)
         before = 0 if degrees is None else int(degrees.max(initial=0))
         # A broker gets at most one link for each other broker; one entry means that there is no penalty.
         self.penalty = (
@@ -72,24 +75,24 @@ class WeightedRun(Run):
         )
         self.upper = upper[order]
         self.degree = self.degree[order]
-        self.kept_start, self.kept = self._kept_rows(self.components)
+        self.kept_start, self.kept, self.kept_first = self._kept_rows(self.components)
 
     @property
     def most_level(self) -> int:
         """A bound on every level."""
         return int(level_of(int(self.upper.max(initial=1) * self.bonus) + 1, self.weights.bits))
 
-    def _kept_rows(self, c: Components) -> tuple[Longs, Ints]:
+    def _kept_rows(self, c: Components) -> tuple[Longs, Ints, Longs]:
         start = np.zeros(len(c.broker) + 1, np.int64)
         if not len(self.linked_before):
-            return start, np.empty(0, np.int32)
+            return start, np.empty(0, np.int32), np.empty(0, np.int64)
         row = np.full(len(self.degrees), -1, np.int32)
         row[c.broker] = np.arange(len(c.broker), dtype=np.int32)
         ends = np.sort(row[self.linked_before], axis=1)
-        ends = ends[ends[:, 0] >= 0]
-        ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-        start[1:] = np.cumsum(np.bincount(ends[:, 0], minlength=len(c.broker)))
-        return start, np.ascontiguousarray(ends[:, 1])
+        order = np.lexsort((ends[:, 1], ends[:, 0]))
+        order = order[ends[order, 0] >= 0]
+        start[1:] = np.cumsum(np.bincount(ends[order, 0], minlength=len(c.broker)))
+        return start, ends[order, 1], self.first_sums[order]
 
 
 @kernel

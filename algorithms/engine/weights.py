@@ -3,7 +3,10 @@
 With C_v the component of v in topic t and n_t the subscribers of t at the start:
 
     score(v, w) = sum over common topics with C_v != C_w of n_t^-alpha * min(|C_v|, |C_w|)^-beta
-                  times (1 + larger degree of the two)^-delta, times 1 + keep if the two were linked before
+                  times (1 + larger degree of the two)^-delta
+
+and, if the two were linked before, times 1 + keep * (sum / first)^0.5, where *first* is the sum with no link yet: a link of
+before is worth keeping as far as it still does what it did.
 
 Components and degrees only grow, so no score ever does, and the loop can be lazy. A topic's term is the larger of what
 the two components are *worth*, n_t^-alpha * |C|^-beta each: one number a component, kept up to date as it grows.
@@ -103,6 +106,31 @@ def all_worths(row_topic: Ints, label: Ints, size: Ints, unit: Floats, decay: Fl
         if worth[label[i]] == 0:
             worth[label[i]] = worth_of(unit[row_topic[i]], decay[size[label[i]]])
     return worth
+
+
+@kernel
+def first_sums(links: Ints, broker_start: Longs, broker_topics: Ints, unit: Floats) -> Longs:
+    """For each link what its ends are worth to each other while nobody is linked."""
+    sums = np.zeros(len(links), np.int64)
+    for k in range(len(links)):
+        i, j = broker_start[links[k, 0]], broker_start[links[k, 1]]
+        end_i, end_j = broker_start[links[k, 0] + 1], broker_start[links[k, 1] + 1]
+        while i < end_i and j < end_j:
+            if broker_topics[i] == broker_topics[j]:
+                sums[k] += worth_of(unit[broker_topics[i]], 1.0)
+                i += 1
+                j += 1
+            elif broker_topics[i] < broker_topics[j]:
+                i += 1
+            else:
+                j += 1
+    return sums
+
+
+@kernel
+def raised(score: int, first: int, bonus: float) -> int:
+    """The score of a pair that was linked before, from its sum and its first one; at most ``bonus`` times the sum."""
+    return int(score * (1.0 + (bonus - 1.0) * np.sqrt(score / first)))
 
 
 @kernel

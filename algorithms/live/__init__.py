@@ -13,6 +13,7 @@
 (4, 0)
 """
 
+from algorithms.live.around import plan_around
 from algorithms.live.changes import Change, join, leave, set_topics, subscribe, unsubscribe
 from algorithms.live.overlay import LiveOverlay
 from algorithms.live.plan import LinkChange, Plan, Policy
@@ -25,6 +26,7 @@ __all__ = [
     "Policy",
     "join",
     "leave",
+    "plan_around",
     "set_topics",
     "subscribe",
     "unsubscribe",

@@ -34,6 +34,9 @@ from algorithms.live.rows import (
 LEFT, NOTHING_SHARED = 0, 1
 """Why a change of interests closes a link."""
 
+THIN = 8
+"""A topic with so few subscribers may have had nobody to back one of them: a newcomer makes them want backups anew."""
+
 
 @kernel
 def common_topics(a: int, b: int, pool: Ints, rows: Longs, common: Ints) -> int:
@@ -158,6 +161,10 @@ def alter(
     for i in range(len(added)):
         v, topic = added[i, 0], added[i, 1]
         insert(KINDS * v + TOPICS, topic, pool, rows, free, counts, log)
+        if rows[KINDS * topic + SUBSCRIBERS, LENGTH] <= THIN:
+            start = rows[KINDS * topic + SUBSCRIBERS, START]
+            for at in range(start, start + rows[KINDS * topic + SUBSCRIBERS, LENGTH]):
+                put_row(KINDS * pool[at] + BACKUPS, FLAG, 1, rows, counts, log)
         append(KINDS * topic + SUBSCRIBERS, v, pool, rows, free, counts, log)
         put_row(KINDS * v + BACKUPS, FLAG, 1, rows, counts, log)
     for i in range(len(removed)):

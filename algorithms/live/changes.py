@@ -18,7 +18,11 @@ Op = Literal["join", "leave", "subscribe", "unsubscribe", "set"]
 
 @dataclass(frozen=True)
 class Change:
-    """One change of one broker; use the functions of this module to make one."""
+    """One change of one broker; use the functions of this module to make one.
+
+    >>> join("a", ["x", "y"])
+    Change(op='join', broker='a', topics=('x', 'y'))
+    """
 
     op: Op
     broker: str
@@ -26,27 +30,47 @@ class Change:
 
 
 def join(broker: str, topics: Iterable[str]) -> Change:
-    """A new broker with its topics, which may be none."""
+    """A new broker with its topics, which may be none.
+
+    >>> join("a", ["x"])
+    Change(op='join', broker='a', topics=('x',))
+    """
     return Change("join", broker, _names(topics))
 
 
 def leave(broker: str) -> Change:
-    """A broker goes, with its subscriptions and links."""
+    """A broker goes, with its subscriptions and links.
+
+    >>> leave("a")
+    Change(op='leave', broker='a', topics=())
+    """
     return Change("leave", broker)
 
 
 def subscribe(broker: str, topics: Iterable[str]) -> Change:
-    """A broker subscribes to more topics; those it has already change nothing."""
+    """A broker subscribes to more topics; those it has already change nothing.
+
+    >>> subscribe("a", ["y"])
+    Change(op='subscribe', broker='a', topics=('y',))
+    """
     return Change("subscribe", broker, _names(topics))
 
 
 def unsubscribe(broker: str, topics: Iterable[str]) -> Change:
-    """A broker gives topics up; those it does not have change nothing."""
+    """A broker gives topics up; those it does not have change nothing.
+
+    >>> unsubscribe("a", ["y"])
+    Change(op='unsubscribe', broker='a', topics=('y',))
+    """
     return Change("unsubscribe", broker, _names(topics))
 
 
 def set_topics(broker: str, topics: Iterable[str]) -> Change:
-    """A broker has exactly these topics from now on."""
+    """A broker has exactly these topics from now on.
+
+    >>> set_topics("a", ["z"])
+    Change(op='set', broker='a', topics=('z',))
+    """
     return Change("set", broker, _names(topics))
 
 

@@ -17,7 +17,8 @@ from algorithms.errors import BadInput
 from algorithms.interests import Interests
 from algorithms.order import id_hashes, random_ranks
 from algorithms.overlay import Overlay
-from algorithms.registry import algorithms, build
+from algorithms.progress import Progress, silent
+from algorithms.registry import algorithms, build, find_algorithm
 
 THRESHOLD = 0.3
 SAMPLE = 2000
@@ -65,8 +66,11 @@ def drift(
     sample: int = SAMPLE,
     threshold: float = THRESHOLD,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Drift:
     """How far an overlay's degree is above a fresh build's; exact when it has at most ``sample`` brokers.
+
+    ``algorithm``: what builds it; one that takes k is told it, another must promise it.
 
     >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
     >>> found = drift(Overlay.from_names(interests, [("a", "b"), ("b", "c"), ("a", "c")]))
@@ -76,13 +80,18 @@ def drift(
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < _SMALLEST_SAMPLE:
         raise BadInput("sample", sample, f"must be a whole number, at least {_SMALLEST_SAMPLE}")
     name = algorithm or fresh_algorithm(k)
+    asked = find_algorithm(name).asked_for(k)
+
+    def fresh_degree(interests: Interests) -> float:
+        return build(name, interests, seed=seed, progress=progress, **asked).average_degree
+
     brokers = len(overlay.interests.brokers)
     if brokers <= sample:
-        fresh = build(name, overlay.interests, seed=seed).average_degree
+        fresh = fresh_degree(overlay.interests)
         return Drift(name, overlay.average_degree, fresh, brokers, True, threshold)
     rank = random_ranks(id_hashes(overlay.interests.brokers), seed)
     sizes = [sample // 4, sample // 2, sample]
-    degrees = [build(name, _only(overlay.interests, rank < size), seed=seed).average_degree for size in sizes]
+    degrees = [fresh_degree(_only(overlay.interests, rank < size)) for size in sizes]
     return Drift(name, overlay.average_degree, _carried_on(sizes, degrees, brokers), sample, False, threshold)
 
 

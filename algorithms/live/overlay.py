@@ -8,21 +8,23 @@ trace. It is not for several threads at once: whoever reads in another thread ta
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from algorithms.errors import BadInput
-from algorithms.interests import Ints, Longs
+from algorithms.interests import Interests, Ints, Longs
 from algorithms.live.alter import alter, swap_links
 from algorithms.live.backups import rebuild_backups, stale_brokers, write_backups
 from algorithms.live.changes import Change, Difference, difference
+from algorithms.live.inspect import shared_topics, split_topics, topic_links
 from algorithms.live.naming import named_plan
 from algorithms.live.plan import LinkChange, Plan, Policy, Steps, Why
 from algorithms.live.repair import NO_PAIRS, NOBODY, InterestSteps, repair
+from algorithms.live.replay import replayed
 from algorithms.live.rows import BACKUPS, FLAG, KINDS, LOGGED, NEIGHBOURS, PRIMARIES, SUBSCRIBERS, TOPICS
-from algorithms.live.state import State
+from algorithms.live.state import Slots, State
 from algorithms.overlay import Overlay
 from algorithms.prune import pruned
 
@@ -45,15 +47,34 @@ class LiveOverlay:
     """A mutable overlay, loaded from an :class:`Overlay` that is a TCO (kTCO) already.
 
     The same overlay, policy, seed and changes give the same links. ``check=False`` trusts the caller that the overlay
-    keeps what the policy promises.
+    keeps what the policy promises. ``version`` is where its counter starts.
+
+    >>> from algorithms import Interests, build
+    >>> from algorithms.live import join, leave
+    >>> live = LiveOverlay(build("gm", Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["y"]})))
+    >>> live.change(join("d", ["x", "y"])).joined, live.version, live.degree_of("b")
+    (('d',), 1, 2)
+    >>> plan = live.plan(leave("b"))
+    >>> live.apply(plan)
+    >>> live.neighbours_of("d"), live.snapshot().is_tco()
+    (['a', 'c'], True)
+    >>> live.undo()
+    >>> live.subscribers_of("y"), live.version
+    (['b', 'c', 'd'], 1)
     """
 
     def __init__(
-        self, overlay: Overlay, policy: Policy | None = None, *, seed: int = 0, check: bool = True
+        self,
+        overlay: Overlay,
+        policy: Policy | None = None,
+        *,
+        seed: int = 0,
+        check: bool = True,
+        version: int = 0,
     ) -> None:
         self.policy = policy or Policy()
         self.seed = seed
-        self.version = 0
+        self.version = version
         if check:
             _check_promise(overlay, self.policy.k)
         self._state = State(overlay)
@@ -97,6 +118,10 @@ class LiveOverlay:
         """Every broker, ascending."""
         return sorted(self._state.brokers.of)
 
+    def topic_names(self) -> list[str]:
+        """Every topic that has subscribers, ascending."""
+        return sorted(self._state.topics.of)
+
     def topics_of(self, broker: str) -> list[str]:
         """The topics of a broker, ascending."""
         return self._names(TOPICS, broker)
@@ -117,9 +142,26 @@ class LiveOverlay:
         """The subscribers of a topic, ascending."""
         return self._names(SUBSCRIBERS, topic)
 
+    def degree_of(self, broker: str) -> int:
+        """How many links a broker has."""
+        return int(self._state.lengths(NEIGHBOURS)[self._slot("broker", self._state.brokers)(broker)])
+
+    def topic_sizes(self) -> Longs:
+        """How many subscribers each topic has, in the order of :meth:`topic_names`."""
+        slot = self._state.topics.of
+        return self._state.lengths(SUBSCRIBERS)[[slot[name] for name in sorted(slot)]]
+
+    def topic_counts(self) -> Longs:
+        """How many topics each broker has, in the order of :meth:`broker_names`."""
+        return self._by_name(TOPICS)
+
     def degrees(self) -> Longs:
         """How many links each broker has, in the order of :meth:`broker_names`."""
         return self._by_name(NEIGHBOURS)
+
+    def backup_counts(self) -> Longs:
+        """How many backups each broker has, in the order of :meth:`broker_names`."""
+        return self._by_name(BACKUPS)
 
     def primaries(self) -> Longs:
         """How many brokers each one is a backup of, in the order of :meth:`broker_names`."""
@@ -128,6 +170,18 @@ class LiveOverlay:
     def snapshot(self) -> Overlay:
         """The overlay of this moment; it does not change with the live one."""
         return self._state.overlay()
+
+    def freeze(self) -> Callable[[], Overlay]:
+        """A quick copy of the arrays; calling it, in any thread and at any time, gives the overlay of this moment."""
+        return self._state.frozen().overlay
+
+    def copy(self) -> LiveOverlay:
+        """A quick copy that goes its own way: what it plans is what this one would plan; it cannot undo what was before."""
+        twin = LiveOverlay.__new__(LiveOverlay)
+        twin.policy, twin.seed, twin.version = self.policy, self.seed, self.version
+        twin._state = self._state.copy()
+        twin._done = deque(maxlen=UNDO_STEPS)
+        return twin
 
     def images(self) -> tuple[bytes, ...]:
         """Every array as bytes: what :meth:`undo` restores to the bit."""
@@ -195,6 +249,10 @@ class LiveOverlay:
         wanted = set(target.link_names())
         have = set(self.snapshot().link_names())
         return self._plan_of_links(sorted(wanted - have), sorted(have - wanted), "replaced")
+
+    def replay(self, written: Plan) -> Plan:
+        """The plan for a difference that was found elsewhere: exactly that one, in this overlay's slots."""
+        return replayed(self._state, self.version, written)
 
     def plan_prune(self) -> Plan:
         """Close every link that no topic needs for its k; a repair by shadow or naive closes nothing like that."""
@@ -301,6 +359,25 @@ class LiveOverlay:
         """How many brokers wait for their backups to be built (anew)."""
         return int(np.count_nonzero(self._state.rows[BACKUPS::KINDS, FLAG]))
 
+    def next_stale(self, limit: int) -> list[str]:
+        """The brokers whose backups the next :meth:`refresh_backups` builds."""
+        slots = stale_brokers(self._state.rows, len(self._state.brokers.name), limit)
+        return [str(self._state.brokers.name[slot]) for slot in slots.tolist()]
+
+    def enter_backups(self, backups: dict[str, list[str]]) -> None:
+        """Backups that were built before, for brokers that have none here; those who went are left out."""
+        slot = self._state.brokers.of
+        pairs = [
+            (slot[broker], slot[backup])
+            for broker, its in backups.items()
+            for backup in its
+            if broker in slot and backup in slot and broker != backup and not self.backups_of(broker)
+        ]
+        entered = np.array(pairs, np.int32).reshape(-1, 2)
+        self._state.begin()
+        self._state.attempt(lambda: write_backups(entered, *self._state.arrays))
+        self._note()
+
     def refresh_backups(self, limit: int | None = None) -> int:
         """Build the backups of brokers that want it, at most so many; how many were built (shadow Alg 6 and 8).
 
@@ -326,12 +403,55 @@ class LiveOverlay:
                     state.clock,
                 )
             )
-            if self._done:
-                self._done[-1].noted.append(state.log[: state.counts[LOGGED]].copy())
+            self._note()
             built += len(brokers)
         return built
 
+    def _note(self) -> None:
+        """Let an undo of the last change take back what was just written beside it."""
+        if self._done:
+            state = self._state
+            self._done[-1].noted.append(state.log[: state.counts[LOGGED]].copy())
+
+    # Questions
+
+    def shared_topics(self, a: str, b: str) -> list[str]:
+        """The topics two brokers share, ascending; what a link between them serves."""
+        slot = self._slot("broker", self._state.brokers)
+        return self._topic_names(shared_topics(self._state, slot(a), slot(b)))
+
+    def blast_radius(self, broker: str) -> list[str]:
+        """The topics that would come apart if this broker failed, before any repair, ascending."""
+        return self._topic_names(split_topics(self._state, self._slot("broker", self._state.brokers)(broker)))
+
+    def topic_overlay(self, topic: str) -> Overlay:
+        """One topic by itself: its subscribers and the links among them."""
+        slot = self._slot("topic", self._state.topics)(topic)
+        names = [str(self._state.brokers.name[v]) for v in self._state.row(SUBSCRIBERS, slot).tolist()]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names), np.int32)
+        rank[order] = np.arange(len(names), dtype=np.int32)
+        interests = Interests.from_dense(
+            [names[i] for i in order],
+            [topic],
+            np.arange(len(names), dtype=np.int32),
+            np.zeros(len(names), np.int32),
+        )
+        return Overlay.from_links(interests, rank[topic_links(self._state, slot)])
+
     # Names and numbers
+
+    @staticmethod
+    def _slot(field: str, slots: Slots) -> Callable[[str], int]:
+        def find(name: str) -> int:
+            if name not in slots.of:
+                raise BadInput(field, name, f"no such {field}")
+            return slots.of[name]
+
+        return find
+
+    def _topic_names(self, slots: Ints) -> list[str]:
+        return sorted(str(self._state.topics.name[t]) for t in slots.tolist())
 
     def _draw(self) -> int:
         """The seed of whatever is random at this version."""

@@ -11,14 +11,21 @@ from algorithms.live.candidates import NAIVE, SHADOW, WEAVE
 
 Strategy = Literal["shadow", "naive", "weave"]
 BackupRule = Literal["primal-dual", "greedy"]
-Why = Literal["repair", "rebuild", "left", "nothing shared", "redundant", "replaced"]
+Why = Literal["repair", "rebuild", "left", "nothing shared", "redundant", "replaced", "failed", "policy"]
 
 STRATEGIES: dict[str, int] = {"shadow": SHADOW, "naive": NAIVE, "weave": WEAVE}
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How an overlay is kept: what is promised, and how repairs are chosen."""
+    """How an overlay is kept: what is promised, and how repairs are chosen.
+
+    >>> Policy(strategy="shadow", k=2).lambda_
+    3
+    >>> Policy(k=3)
+    Traceback (most recent call last):
+    algorithms.errors.BadInput: k: must be a whole number, at least 1 and at most 2 (got 3)
+    """
 
     strategy: Strategy = "weave"
     k: int = 1
@@ -65,7 +72,13 @@ def _check_number(name: str, value: object, low: float) -> None:
 
 @dataclass(frozen=True)
 class LinkChange:
-    """One link to open or close, and why."""
+    """One link to open or close, and why.
+
+    >>> LinkChange("a", "b", "repair", ("x", "y")).reason
+    'connects x, y'
+    >>> LinkChange("a", "b", "left").ends
+    ('a', 'b')
+    """
 
     a: str
     b: str
@@ -92,12 +105,22 @@ class LinkChange:
             "nothing shared": "its ends share no topic any more",
             "redundant": "no topic needs it",
             "replaced": "not part of the rebuilt overlay",
+            "failed": "an agent could not open it",
+            "policy": "the policy asks for a higher k",
         }[self.why]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The exact difference a change makes. It fits the version it was made for and no other."""
+    """The exact difference a change makes. It fits the version it was made for and no other.
+
+    >>> from algorithms import Interests, LiveOverlay, build
+    >>> from algorithms.live import join
+    >>> live = LiveOverlay(build("gm", Interests.from_mapping({"a": ["x"], "b": ["x"]})))
+    >>> plan = live.plan(join("c", ["x"]))
+    >>> plan.version, plan.joined, len(plan.opened), plan.is_empty
+    (0, ('c',), 1, False)
+    """
 
     version: int
     joined: tuple[str, ...] = ()

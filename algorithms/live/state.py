@@ -48,10 +48,22 @@ class Slots:
         self.of: dict[str, int] = {name: slot for slot, name in enumerate(names)}
         self.unused: list[int] = []
 
+    def frozen(self) -> Slots:
+        """A copy of the names and their slots."""
+        copy = Slots(())
+        copy.name, copy.of = self.name.copy(), self.of.copy()
+        return copy
+
     def next(self, count: int) -> list[int]:
         """The slots that so many newcomers will get."""
         recycled = self.unused[: -count - 1 : -1]
         return recycled + list(range(len(self.name), len(self.name) + count - len(recycled)))
+
+    def copy(self) -> Slots:
+        """The same names in the same slots."""
+        twin = Slots(())
+        twin.name, twin.of, twin.unused = self.name.copy(), self.of.copy(), self.unused.copy()
+        return twin
 
     def add(self, name: str) -> int:
         """Give a name the next slot."""
@@ -127,6 +139,12 @@ class State:
             self.rows = grown(self.rows, KINDS * max(wanted, len(self.rows) // KINDS * 2))
             self._make_scratch()
 
+    def make_log_room(self, writes: int) -> None:
+        """Room for so many more writes: running out costs nothing but time, as what runs out is done again."""
+        wanted = int(self.counts[LOGGED]) + writes
+        if wanted > len(self.log):
+            self.log = grown(self.log, max(wanted, 2 * len(self.log)))
+
     def begin(self) -> None:
         """Start an empty log: what is written from here on can be rolled back."""
         self.counts[LOGGED] = 0
@@ -178,6 +196,25 @@ class State:
         )
         ends = _pairs(self.rows, self.pool, NEIGHBOURS, len(self.brokers.name))
         return Overlay.from_links(interests, broker_rank[ends[ends[:, 0] < ends[:, 1]]])
+
+    def frozen(self) -> State:
+        """A copy to read from in another thread while this one goes on; it cannot be changed or rolled back."""
+        copy = State.__new__(State)
+        copy.brokers, copy.topics = self.brokers.frozen(), self.topics.frozen()
+        copy.pool, copy.rows = self.pool[: self.counts[TOP]].copy(), self.rows.copy()
+        return copy
+
+    def copy(self) -> State:
+        """An equal state that goes its own way."""
+        twin = State.__new__(State)
+        twin.brokers, twin.topics = self.brokers.copy(), self.topics.copy()
+        twin.links, twin.subscriptions = self.links, self.subscriptions
+        twin.pool, twin.rows = self.pool.copy(), self.rows.copy()
+        twin.free, twin.counts = self.free.copy(), self.counts.copy()
+        twin.log = np.empty((_FIRST_LOG, 3), np.int64)
+        twin.clock = np.zeros(1, np.int64)
+        twin._make_scratch()
+        return twin
 
     def _make_scratch(self) -> None:
         self.scratch = np.zeros((SCRATCH_ROWS, len(self.rows) // KINDS), np.int32)

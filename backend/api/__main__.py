@@ -4,34 +4,64 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import suppress
+from socket import socket
 
 import uvicorn
+from fastapi import FastAPI
 
 from backend.api.app import create_app
 from backend.errors import Problem
-from backend.settings import Settings
+from backend.logs import configure_logs
+from backend.settings import Settings, beyond_loopback
+
+log = logging.getLogger("backend.api")
+
+SECONDS_FOR_ANSWERS = 10
+"""What is still being answered when a signal comes has so long."""
+
+
+class Server(uvicorn.Server):
+    """A server that tells the app of its end before it waits for its connections: followers of events never leave."""
+
+    def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """Let the followers go, then wait for the rest."""
+        self._app.state.manager.feed.close()
+        await super().shutdown(sockets)
 
 
 def main() -> int:
     """Run the server in the foreground."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("neo4j").setLevel(
-        logging.ERROR
-    )  # every refused attempt while Neo4j boots would be a warning
     try:
         settings = Settings.load()
+        configure_logs(settings.log_format, settings.log_level)
 
         def stop() -> None:
             server.should_exit = True
 
         app = create_app(settings, on_failure=stop)
     except Problem as problem:
-        logging.error("%s", problem.detail)
+        log.error("%s", problem.detail)
         return problem.exit_code
-    server = uvicorn.Server(
-        uvicorn.Config(app, host=settings.api_host, port=settings.api_port, log_config=None, access_log=False)
+    if not settings.is_loopback:
+        log.warning("%s", beyond_loopback(settings))
+    server = Server(
+        app,
+        uvicorn.Config(
+            app,
+            host=settings.api_host,
+            port=settings.api_port,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=SECONDS_FOR_ANSWERS,
+        ),
     )
-    server.run()
+    with suppress(KeyboardInterrupt):  # handled by then: the server hands it on when all is closed
+        server.run()
     return 1 if app.state.manager.failed or not server.started else 0
 
 

@@ -6,12 +6,26 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from algorithms import algorithms
+from algorithms import Algorithm, algorithms
+from algorithms.bulk import BULK
 
 router = APIRouter(tags=["algorithms"])
 
 
 @router.get("/algorithms")
 async def list_algorithms() -> list[dict[str, Any]]:
-    """Every algorithm: name, parameters, guarantee, paper."""
-    return [algorithm.describe() for algorithm in algorithms()]
+    """Every algorithm: name, parameters, guarantee, paper; and the engines that run it, each with its parameters."""
+    return [_described(algorithm) for algorithm in algorithms()]
+
+
+def _described(algorithm: Algorithm) -> dict[str, Any]:
+    engines = {"local": algorithm.parameters}
+    if algorithm.name in BULK:
+        engines["spark"] = BULK[algorithm.name]
+    return {
+        **algorithm.describe(),
+        "engines": {
+            engine: [parameter.describe() for parameter in parameters]
+            for engine, parameters in engines.items()
+        },
+    }

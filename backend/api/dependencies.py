@@ -6,8 +6,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from backend.history import History
+from backend.live import Mirror, Writer
 from backend.manager import Manager
-from backend.mirror import Mirror
 
 
 def _manager(request: Request) -> Manager:
@@ -15,9 +16,25 @@ def _manager(request: Request) -> Manager:
     return manager
 
 
-def _mirror(manager: Annotated[Manager, Depends(_manager)]) -> Mirror:
+TheManager = Annotated[Manager, Depends(_manager)]
+"""The manager, whether it has loaded the overlay or not."""
+
+
+def _writer(manager: TheManager) -> Writer:
+    return manager.writer
+
+
+def _mirror(manager: TheManager) -> Mirror:
     return manager.mirror
 
 
+def _history(manager: TheManager, _: Annotated[Mirror, Depends(_mirror)]) -> History:
+    return manager.history
+
+
+LiveWriter = Annotated[Writer, Depends(_writer)]
+"""Who changes the overlay; 503 while it is not loaded."""
 LiveMirror = Annotated[Mirror, Depends(_mirror)]
 """The mirror of the moment; 503 while there is none."""
+LiveHistory = Annotated[History, Depends(_history)]
+"""The past of the overlay; 503 while there is none."""

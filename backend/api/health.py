@@ -1,21 +1,53 @@
-"""Is the process alive, and does it serve the overlay? No key needed."""
+"""Is the process alive, does it serve the overlay, and what do its figures say? No key needed."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Literal
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from pydantic import BaseModel
 
 from backend.api.dependencies import LiveMirror
+from backend.api.problems import problems
+from backend.metrics import Metrics
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz")
-async def healthz() -> dict[str, str]:
+class Alive(BaseModel):
     """The process answers."""
-    return {"status": "alive"}
+
+    status: Literal["alive"] = "alive"
 
 
-@router.get("/readyz")
-async def readyz(mirror: LiveMirror) -> dict[str, str | int]:
+class Serving(BaseModel):
+    """The overlay is served, at that version."""
+
+    status: Literal["serving"] = "serving"
+    version: int
+
+
+@router.get("/healthz")
+async def healthz() -> Alive:
+    """The process answers."""
+    return Alive()
+
+
+@router.get("/readyz", responses=problems(503))
+async def readyz(mirror: LiveMirror) -> Serving:
     """The overlay is served; 503 with what is being waited for, until then."""
-    return {"status": "serving", "version": mirror.version}
+    return Serving(version=mirror.version)
+
+
+class Scrape(Response):
+    """Prometheus' text format."""
+
+    media_type = CONTENT_TYPE_PLAIN_0_0_4
+
+
+@router.get("/metrics", response_class=Scrape)
+async def metrics(request: Request) -> Scrape:
+    """Figures for Prometheus: changes, commits, the queue, the overlay, requests; nothing per broker or topic."""
+    figures: Metrics = request.app.state.metrics
+    return Scrape(figures.text())

@@ -9,12 +9,17 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Generic, TypeVar
 
-from fastapi import Depends, Query
+from fastapi import Depends, Query, Request
 
+from backend.api.limits import RequestLimits, limited_by
 from backend.errors import BadValue
+
+DEFAULT_PAGE_SIZE = 50
+_LONGEST_CURSOR = 4096
+"""Room for the longest id, in base64, with every character escaped."""
 
 Row = TypeVar("Row")
 
@@ -23,14 +28,35 @@ Row = TypeVar("Row")
 class PageRequest:
     """The query parameters of a list."""
 
-    q: Annotated[str, Query(description="only rows whose id contains this, whatever the case")] = ""
-    sort: Annotated[str, Query(description="a column; a leading - sorts downwards")] = ""
-    limit: Annotated[int, Query(ge=1, le=500)] = 50
-    after: Annotated[str | None, Query(description="the `next` of the page before")] = None
-    offset: Annotated[int | None, Query(ge=0)] = None
+    q: Annotated[
+        str,
+        Query(
+            description="only rows whose id contains this, whatever the case",
+            json_schema_extra=limited_by("max_id_length"),
+        ),
+    ] = ""
+    sort: Annotated[str, Query(max_length=64, description="a column; a leading - sorts downwards")] = ""
+    limit: Annotated[
+        int, Query(ge=1, description="rows a page", json_schema_extra=limited_by("max_page_size"))
+    ] = DEFAULT_PAGE_SIZE
+    after: Annotated[
+        str | None, Query(max_length=_LONGEST_CURSOR, description="the `next` of the page before")
+    ] = None
+    offset: Annotated[int | None, Query(ge=0, description="rows to skip, instead of `after`")] = None
 
 
-PageQuery = Annotated[PageRequest, Depends()]
+def _page_request(
+    given: Request, wanted: Annotated[PageRequest, Depends()], limits: RequestLimits
+) -> PageRequest:
+    limits.check_search(wanted.q)
+    if "limit" not in given.query_params:
+        return replace(wanted, limit=min(DEFAULT_PAGE_SIZE, limits.max_page_size))
+    limits.check_page(wanted.limit)
+    return wanted
+
+
+PageQuery = Annotated[PageRequest, Depends(_page_request)]
+"""The query parameters of a list, within this installation's limits."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +115,6 @@ def _cursor(value: Any, name: str) -> str:
 def _uncursor(text: str) -> tuple[Any, str]:
     try:
         value, name = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise BadValue(f"after: not a cursor of this list (got {text!r})", field="after") from None
     return value, str(name)

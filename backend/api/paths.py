@@ -14,6 +14,7 @@ from fastapi import Path
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from backend.api.limits import limited_by
 from backend.api.problems import problem_response
 from backend.errors import BadValue
 
@@ -34,8 +35,55 @@ class IdConvertor(Convertor[str]):
 
 register_url_convertor("id", IdConvertor())
 
-TopicName = Annotated[str, Path(description="the topic's name, as one percent-encoded segment")]
+TopicName = Annotated[
+    str,
+    Path(
+        description="the topic's name, as one percent-encoded segment",
+        examples=["/sensing/lidar"],
+        json_schema_extra=limited_by("max_id_length"),
+    ),
+]
 """The parameter of a route with ``{name:id}``; importing it also makes the convertor known before the route is."""
+BrokerId = Annotated[
+    str,
+    Path(
+        description="the broker's id, as one percent-encoded segment",
+        examples=["broker-7"],
+        json_schema_extra=limited_by("max_id_length"),
+    ),
+]
+ImportId = Annotated[
+    str,
+    Path(
+        description="the id of an import, a merge or a restore, as its start was answered",
+        json_schema_extra=limited_by("max_id_length"),
+    ),
+]
+KeyId = Annotated[
+    str,
+    Path(
+        description="the key's id, as `GET /v1/keys` lists it",
+        examples=["3f9c2a71d0b4"],
+        json_schema_extra=limited_by("max_id_length"),
+    ),
+]
+
+RebuildId = Annotated[
+    str,
+    Path(
+        description="the rebuild's id, as its request answered it",
+        examples=["5f0c3a52-6f2e-4b5e-9a53-0c2f3f9f7f1d"],
+        json_schema_extra=limited_by("max_id_length"),
+    ),
+]
+SimulationId = Annotated[
+    str,
+    Path(
+        description="the simulation's id, as its request answered it",
+        examples=["5f0c3a52-6f2e-4b5e-9a53-0c2f3f9f7f1d"],
+        json_schema_extra=limited_by("max_id_length"),
+    ),
+]
 
 
 class RawPaths:
@@ -56,5 +104,7 @@ class RawPaths:
                 )
                 await problem_response(problem)(scope, receive, send)
                 return
-            scope = {**scope, "path": raw.decode("latin-1")}
+            scope["path"] = raw.decode(
+                "latin-1"
+            )  # in place: what is around this must see the route that is found
         await self._app(scope, receive, send)

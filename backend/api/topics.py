@@ -4,35 +4,81 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
+from pydantic import Field
 
-from algorithms.analysis import topic_layout
-from backend.api.dependencies import LiveMirror
-from backend.api.pages import PageQuery, PageRequest, page_of, sort_column
+from algorithms import Interests, Overlay
+from algorithms.analysis import TopicAnalysis, topic_analysis, topic_layout
+from backend.api.dependencies import LiveHistory, LiveMirror
+from backend.api.history import OldVersion
+from backend.api.limits import RequestLimits, limited_by
+from backend.api.pages import PageQuery, page_of, sort_column
 from backend.api.paths import TopicName
-from backend.mirror import Mirror
+from backend.api.problems import problems
+from backend.errors import NotFound
+from backend.history import History
 
 router = APIRouter(tags=["topics"])
 
 _LAYOUT_SEED = 1
 """The same topic is drawn the same way each time."""
 
+STEPS_AROUND = 2
+Around = Annotated[
+    Annotated[str, Field(json_schema_extra=limited_by("max_id_length"))] | None,
+    Query(description="only the brokers at most two steps from this one"),
+]
+
+Problems = Annotated[
+    bool, Query(description="only topics that are apart, or less connected than the policy says")
+]
+
+_ANALYSED: dict[str, Callable[[TopicAnalysis], Any]] = {
+    "components": lambda topic: len(topic.components),
+    "diameter": lambda topic: -1 if topic.diameter is None else topic.diameter,
+    "articulation_brokers": lambda topic: len(topic.articulation_brokers),
+}
+
 
 @router.get("/topics")
-async def list_topics(mirror: LiveMirror, request: PageQuery) -> dict[str, Any]:
+async def list_topics(mirror: LiveMirror, request: PageQuery, problems: Problems = False) -> dict[str, Any]:
     """Topics by name, or by any figure of theirs."""
-    return await asyncio.to_thread(_list, mirror, request)
+    column, down = sort_column(request, ("name", "subscribers", *_ANALYSED), default="name")
+    k = mirror.policy.k
+    weak = await mirror.derived(f"names below {k}", lambda overlay: _below(overlay, k)) if problems else None
+    if column in _ANALYSED:
+        all_topics = await mirror.all_topics()
+        values = {name: _ANALYSED[column](topic) for name, topic in all_topics.items()}
+    else:
+        sizes = mirror.topic_sizes()
+        values = sizes if column == "subscribers" else dict.fromkeys(sizes, 0)
+    if weak is not None:
+        values = {name: value for name, value in values.items() if name in weak}
+    page = page_of(values, request, values.__getitem__ if column != "name" else str, down=down)
+    items = []
+    for name in page.items:
+        with suppress(NotFound):  # it ended while the others were looked at
+            items.append(_row(await mirror.topic(name)))
+    return {"items": items, "total": page.total, "next": page.next}
 
 
-@router.get("/topics/{name:id}")
-async def read_topic(name: TopicName, mirror: LiveMirror) -> dict[str, Any]:
-    """One topic: its components, and who holds it together."""
-    topic = await asyncio.to_thread(mirror.topic, name)
+@router.get("/topics/{name:id}", responses=problems(410))
+async def read_topic(
+    name: TopicName, mirror: LiveMirror, history: LiveHistory, version: OldVersion = None
+) -> dict[str, Any]:
+    """One topic: its components, and who holds it together; now, or at a version."""
+    if version is None or version == mirror.version:
+        version = mirror.version
+        topic = await mirror.topic(name)
+    else:
+        overlay = await _overlay_at(history, version, name)
+        topic = await asyncio.to_thread(topic_analysis, overlay, name)
     return {
         "name": topic.name,
-        "version": mirror.version,
+        "version": version,
         "subscribers": topic.subscribers,
         "components": topic.components,
         "blocks": topic.blocks,
@@ -44,60 +90,93 @@ async def read_topic(name: TopicName, mirror: LiveMirror) -> dict[str, Any]:
     }
 
 
-@router.get("/topics/{name:id}/graph")
-async def draw_topic(name: TopicName, mirror: LiveMirror) -> dict[str, Any]:
-    """One topic's brokers with coordinates in [-1, 1], and the links among them."""
-    return await asyncio.to_thread(_graph, mirror, name)
+@router.get("/topics/{name:id}/graph", responses=problems(410))
+async def draw_topic(
+    name: TopicName,
+    mirror: LiveMirror,
+    history: LiveHistory,
+    limits: RequestLimits,
+    version: OldVersion = None,
+    around: Around = None,
+) -> dict[str, Any]:
+    """One topic's brokers with coordinates in [-1, 1], and the links among them; now, or at a version."""
+    if around is not None:
+        limits.check_ids([around], "around")
+    if version is not None and version != mirror.version:
+        overlay = await _overlay_at(history, version, name)
+        return await asyncio.to_thread(_graph_at, overlay, name, version, around)
+    version, overlay = mirror.version, mirror.topic_overlay(name)
+    degrees = {broker: mirror.live.degree_of(broker) for broker in overlay.interests.brokers}
+    topic = await mirror.topic(name)
+    return await asyncio.to_thread(_graph, overlay, topic, degrees, version, around)
 
 
-def _list(mirror: Mirror, request: PageRequest) -> dict[str, Any]:
-    columns: dict[str, Callable[[str], Any]] = {
-        "name": lambda name: name,
-        "subscribers": lambda name: mirror.topic_sizes[name],
-        "components": lambda name: len(mirror.topic(name).components),
-        "diameter": lambda name: -1 if (diameter := mirror.topic(name).diameter) is None else diameter,
-        "articulation_brokers": lambda name: len(mirror.topic(name).articulation_brokers),
-    }
-    column, down = sort_column(request, columns, default="name")
-    page = page_of(mirror.topic_sizes, request, columns[column], down=down)
-    return {"items": [_row(mirror, name) for name in page.items], "total": page.total, "next": page.next}
+def _below(overlay: Overlay, k: int) -> frozenset[str]:
+    """The topics that need a look: apart, or less than k-connected."""
+    return frozenset(overlay.topics_apart() if k == 1 else (weak.topic for weak in overlay.topics_below(k)))
 
 
-def _row(mirror: Mirror, name: str) -> dict[str, Any]:
-    topic = mirror.topic(name)
+async def _overlay_at(history: History, version: int, topic: str) -> Overlay:
+    """The overlay of an older version, in which the topic must be."""
+    overlay = await history.overlay_at(version)
+    if topic not in overlay.interests.topics:
+        raise NotFound(f"topic: no such topic at version {version} (got {topic!r})", field="topic")
+    return overlay
+
+
+def _row(topic: TopicAnalysis) -> dict[str, Any]:
     return {
-        "name": name,
+        "name": topic.name,
         "subscribers": topic.subscribers,
         "components": len(topic.components),
+        "connectivity": topic.connectivity,
         "diameter": topic.diameter,
         "articulation_brokers": len(topic.articulation_brokers),
     }
 
 
-def _graph(mirror: Mirror, name: str) -> dict[str, Any]:
-    topic = mirror.topic(name)
-    overlay = mirror.overlay
-    graph = overlay.topic_graph(name)
+def _graph_at(overlay: Overlay, topic: str, version: int, around: str | None) -> dict[str, Any]:
+    degrees = dict(zip(overlay.interests.brokers, overlay.degrees().tolist(), strict=True))
+    return _graph(overlay, topic_analysis(overlay, topic), degrees, version, around)
+
+
+def _around(overlay: Overlay, topic: str, broker: str) -> Overlay:
+    """The part of a topic that is at most two steps from a broker."""
+    graph = overlay.topic_graph(topic)
+    names: list[str] = graph.vs["name"]
+    if broker not in names:
+        raise NotFound(f"around: not a subscriber of {topic!r} (got {broker!r})", field="around")
+    near = graph.induced_subgraph(sorted(graph.neighborhood(names.index(broker), order=STEPS_AROUND)))
+    return Overlay.from_igraph(Interests.from_mapping({name: [topic] for name in near.vs["name"]}), near)
+
+
+def _graph(
+    overlay: Overlay, topic: TopicAnalysis, degrees: dict[str, int], version: int, around: str | None
+) -> dict[str, Any]:
+    within = overlay.topic_graph(topic.name)
+    topic_degree = dict(zip(within.vs["name"], within.degree(), strict=True))
+    if around is not None:
+        overlay = _around(overlay, topic.name, around)
+    graph = overlay.topic_graph(topic.name)
     component = {broker: number for number, members in enumerate(topic.components) for broker in members}
     articulation = set(topic.articulation_brokers)
     bridges = {frozenset(bridge) for bridge in topic.bridges}
-    degrees = overlay.degrees()[overlay.interests.subscriber_indices(overlay.interests.topic_index(name))]
-    places = topic_layout(overlay, name, _LAYOUT_SEED)
+    places = topic_layout(overlay, topic.name, _LAYOUT_SEED)
     names: list[str] = graph.vs["name"]
     return {
-        "name": name,
-        "version": mirror.version,
+        "name": topic.name,
+        "version": version,
         "nodes": [
             {
                 "id": broker,
                 "x": places[broker][0],
                 "y": places[broker][1],
-                "degree": degree,
-                "topic_degree": topic_degree,
+                "degree": degrees[broker],
+                "topic_degree": topic_degree[broker],
                 "component": component[broker],
                 "articulation": broker in articulation,
             }
-            for broker, degree, topic_degree in zip(names, degrees.tolist(), graph.degree(), strict=True)
+            for broker in names
         ],
         "links": [
             {"a": names[a], "b": names[b], "bridge": frozenset((names[a], names[b])) in bridges}

@@ -17,9 +17,18 @@ COMMANDS = {
     "measure": "backend.cli.judge:measure",
     "simulate": "backend.cli.churn:simulate",
     "bound": "backend.cli.bound:bound",
+    "experiments": "backend.cli.experiments:experiments",
     "up": "backend.cli.system:up",
     "status": "backend.cli.system:status",
     "down": "backend.cli.system:down",
+    "query": "backend.cli.query:query",
+    "keys": "backend.cli.keys:keys",
+    "import": "backend.cli.imports:import_files",
+    "rebuild": "backend.cli.rebuilds:rebuild",
+    "plan": "backend.cli.rebuilds:plan",
+    "check": "backend.cli.check:check",
+    "backup": "backend.cli.backup:backup",
+    "restore": "backend.cli.backup:restore",
 }
 
 

@@ -12,9 +12,14 @@ import click
 from rich.console import Console
 
 import algorithms
-from algorithms import workloads
+from algorithms import analysis, workloads
 from algorithms.files import check_target, read_interests, read_links, write_interests, write_links
 from backend.cli.forms import AS_JSON, FILE, figures_table, print_json, progress_bar
+
+VISITS_AT_A_GLANCE = 200_000_000
+"""Neighbours looked at for the topic diameters that a build tells: about a second; beyond that they are sampled."""
+SUBSCRIPTIONS_AT_A_GLANCE = 5_000_000
+"""With more of them only ``measure`` tells diameters: the topics' own graphs alone take longer than a glance."""
 
 
 @click.command("algorithms")
@@ -76,7 +81,7 @@ class AlgorithmCommands(click.Group):
                 click.Option(
                     ["--out"], type=FILE, required=True, help="Where the links go.", metavar="LINKS"
                 ),
-                *(_option(parameter) for parameter in chosen.parameters),
+                *(parameter_option(parameter) for parameter in chosen.parameters),
                 *([_earlier_option()] if chosen.sticky else []),
                 click.Option(["--json", "as_json"], is_flag=True, help="Print JSON for a program."),
             ],
@@ -112,6 +117,8 @@ def _build(
         overlay = algorithms.build(chosen.name, source, progress=progress, earlier=before, **given)
         seconds = time.perf_counter() - started
     write_links(overlay, out)
+    k, remark = _connectivity(chosen, params, overlay)
+    diameters = _diameters(overlay)
     changes = {} if before is None else _changes(before, overlay)
     report = {
         "algorithm": chosen.name,
@@ -124,6 +131,8 @@ def _build(
         "max_degree": overlay.max_degree,
         "seconds": seconds,
         "peak_rss_mb": _peak_rss_mb(),
+        "k": k,
+        **diameters,
         **changes,
     }
     if as_json:
@@ -132,10 +141,40 @@ def _build(
     repeated = f" ({source.duplicates:,} duplicate rows)" if source.duplicates else ""
     click.echo(
         f"{chosen.name}: {report['links']:,} links for {report['brokers']:,} brokers and {report['topics']:,} topics"
-        f"{repeated}, degree {overlay.average_degree:.2f} on average and {overlay.max_degree} at most, in {seconds:.2f} s"
+        f"{repeated}, degree {overlay.average_degree:.2f} on average and {overlay.max_degree} at most,"
+        f" topics {'connected' if k == 1 else f'{k}-connected'}{remark}{_spans(diameters)}, in {seconds:.2f} s"
     )
     if before is not None:
         click.echo(f"against {earlier}: " + ", ".join(f"{count:,} {what}" for what, count in changes.items()))
+
+
+def _connectivity(
+    chosen: algorithms.Algorithm, params: dict[str, Any], overlay: algorithms.Overlay
+) -> tuple[int, str]:
+    """The k that the links hold, and what has to be said of it: an algorithm may give more than it was asked for."""
+    asked = chosen.promised_k(params)
+    if params.get("even_if_cheaper") and not params.get("prune") and asked % 2 and overlay.is_ktco(asked + 1):
+        return asked + 1, f" (fewer links than for k = {asked})"
+    return asked, ""
+
+
+def _diameters(overlay: algorithms.Overlay) -> dict[str, float | int | None]:
+    """Degree, k and the length of paths trade against each other, so none is told alone; a glance, not a measure."""
+    names = ("topic_diameter_mean", "topic_diameter_max", "topic_diameters_sampled")
+    if overlay.interests.subscriptions > SUBSCRIPTIONS_AT_A_GLANCE:
+        return dict.fromkeys(names)
+    found = analysis.overlay_diameters(overlay, VISITS_AT_A_GLANCE // max(len(overlay.interests.topics), 1))
+    return dict(zip(names, found, strict=True))
+
+
+def _spans(diameters: dict[str, float | int | None]) -> str:
+    if diameters["topic_diameter_max"] is None:
+        return ""
+    bound = "at least " if diameters["topic_diameters_sampled"] else ""
+    return (
+        f", their diameters {bound}{diameters['topic_diameter_mean']:.1f} on average and"
+        f" {bound}{diameters['topic_diameter_max']} at most"
+    )
 
 
 def _changes(before: algorithms.Overlay, after: algorithms.Overlay) -> dict[str, int]:
@@ -156,7 +195,8 @@ def _warm(name: str, params: dict[str, Any]) -> None:
         algorithms.build(name, algorithms.Interests.from_mapping(topics_by_broker), **sized)
 
 
-def _option(parameter: algorithms.Parameter) -> click.Option:
+def parameter_option(parameter: algorithms.Parameter) -> click.Option:
+    """The option of one declared parameter."""
     limits = "" if parameter.minimum is None else f", at least {parameter.minimum:g}"
     words = f" ({' or '.join(parameter.words)})" if parameter.words else ""
     default = "" if parameter.default is None else f"  [default: {parameter.default}{limits}]"

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from algorithms.churn import Round, Simulation
 from algorithms.churn import simulate as run_simulation
+from algorithms.churn.simulate import KEEP
 from algorithms.files import read_interests
 from backend.cli.forms import AS_JSON, FILE, figures_table, print_json, progress_bar
 
@@ -66,7 +67,22 @@ ROUNDS_SHOWN = 20
     "--failure-every", type=int, default=100, metavar="N", help="Rounds between failures  [default: 100]"
 )
 @click.option(
-    "--rebuild-every", type=int, default=50, metavar="N", help="Rounds between rebuilds  [default: 50]"
+    "--rebuild",
+    default="fresh",
+    help="fresh, or sticky: weave that holds on to links that exist (k = 1)  [default: fresh]",
+)
+@click.option(
+    "--rebuild-every",
+    type=int,
+    metavar="N",
+    help="Rounds between rebuilds, 0 for none  [default: 50 for the strategy rebuild, 0 for others]",
+)
+@click.option(
+    "--keep",
+    type=float,
+    default=KEEP,
+    metavar="X",
+    help=f"Sticky: what a link that exists counts more  [default: {KEEP:g}]",
 )
 @click.option(
     "--drift-every",
@@ -145,9 +161,12 @@ def _figures(done: Simulation) -> dict[str, str]:
         "links": f"{found['opened']:,} opened and {found['closed']:,} closed in {found['rounds']:,} rounds",
         "to plan": f"{found['plan_ms_median']:.2f} ms at the median",
     }
+    if found["rebuilds"]:
+        figures["rebuilds"] = f"{found['rebuilds']:,}, {done.parameters['rebuild']}"
     if found["drift_end"] is not None:
         figures["drift"] = (
             f"{found['drift_end']:+.1%} at the end, {found['drift_mean']:+.1%} on average,"
             f" against a fresh {done.parameters['algorithm']}"
+            + (": time for a rebuild" if found["rebuild_due"] else "")
         )
     return figures

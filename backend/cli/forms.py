@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import click
 from rich.console import Console
@@ -28,7 +31,7 @@ def print_json(value: object) -> None:
 
 @contextmanager
 def progress_bar(title: str, *, hidden: bool) -> Iterator[Callable[[float, str], None]]:
-    """A bar on a terminal's stderr, nothing in a pipe."""
+    """A bar on a terminal's stderr, nothing in a pipe; Ctrl-C stops what it is shown for."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -36,8 +39,39 @@ def progress_bar(title: str, *, hidden: bool) -> Iterator[Callable[[float, str],
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
     )
-    with Progress(
-        *columns, console=console, transient=True, disable=hidden or not console.is_terminal
-    ) as bar:
+    with (
+        _interruptible(),
+        Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal) as bar,
+    ):
         task = bar.add_task(title, total=1.0)
         yield lambda done, stage: bar.update(task, completed=done, description=f"{title}: {stage}")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C come out as KeyboardInterrupt wherever it finds the program.
+
+    Inside the call of a kernel, or while one is compiled, it may surface as another error or be lost.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception as error:
+        if came:
+            raise KeyboardInterrupt from error
+        raise
+    else:
+        if came:
+            raise KeyboardInterrupt
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -11,8 +11,13 @@ from rich.console import Console
 
 from algorithms import analysis
 from algorithms.analysis.k_connectivity import topic_connectivity
+from algorithms.bound import Bound, lower_bound
 from algorithms.files import read_interests, read_links
+from backend.cli.bound import ground
 from backend.cli.forms import AS_JSON, FILE, figures_table, print_json
+
+BOUND_MEMORY_MB = 512
+"""For the bound beside a measure: what a glance may take; ``bound`` itself takes more."""
 
 
 @click.command("verify")
@@ -47,16 +52,36 @@ def verify(interests: Path, links: Path, k: int, as_json: bool) -> int:
 @click.option(
     "--max-k", type=int, default=4, metavar="K", help="Count connectivity up to this.  [default: 4]"
 )
+@click.option(
+    "--bound",
+    "seconds",
+    type=float,
+    default=1.0,
+    metavar="SECONDS",
+    help="How long to look for a bound on the links of any overlay; 0 for none.  [default: 1]",
+)
 @AS_JSON
-def measure(interests: Path, links: Path, max_k: int, as_json: bool) -> None:
-    """Measure an overlay: degrees, topic diameters and connectivity, components, articulation brokers."""
+def measure(interests: Path, links: Path, max_k: int, seconds: float, as_json: bool) -> None:
+    """Measure an overlay: degrees, topic diameters and connectivity, articulation brokers, gap to the optimum."""
     overlay = read_links(links, read_interests(interests))
-    connectivity = Counter(topic_connectivity(overlay, max_k).tolist())
+    bound = (
+        lower_bound(overlay.interests, seconds=seconds, memory_mb=BOUND_MEMORY_MB) if seconds != 0 else None
+    )
+    by_topic = topic_connectivity(overlay, max_k).tolist()
+    connectivity = Counter(by_topic)
     found = analysis.measure(overlay)
     if as_json:
-        print_json(
-            {**found.describe(), "max_k": max_k, "topics_by_connectivity": dict(sorted(connectivity.items()))}
-        )
+        report = {
+            **found.describe(),
+            "max_k": max_k,
+            "topics_by_connectivity": dict(sorted(connectivity.items())),
+            "connectivity_by_topic": dict(zip(overlay.interests.topics, by_topic, strict=True)),
+        }
+        if bound is not None:
+            # Links that leave topics apart may well be fewer than any overlay needs.
+            gap = None if found.topics_apart else bound.gap(found.links)
+            report |= {"bound": bound.describe(), "gap": gap}
+        print_json(report)
         return
     table = figures_table()
     for name, text in _figures(found).items():
@@ -64,7 +89,17 @@ def measure(interests: Path, links: Path, max_k: int, as_json: bool) -> None:
     table.add_row(
         "connectivity", ", ".join(_of_connectivity(k, connectivity[k], max_k) for k in sorted(connectivity))
     )
+    if bound is not None:
+        table.add_row("optimum", _beside(bound, found))
     Console().print(table)
+
+
+def _beside(bound: Bound, found: analysis.Measures) -> str:
+    """How near an overlay is to the fewest links, for people."""
+    least = f"at least {bound.links:,} links ({ground(bound)})"
+    if found.topics_apart:
+        return f"{least}; these leave topics apart"
+    return f"at most {bound.gap(found.links):.1%} above it; {least}"
 
 
 def _of_connectivity(k: int, topics: int, max_k: int) -> str:

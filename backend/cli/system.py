@@ -25,6 +25,9 @@ home_option = click.option(
 
 @click.command()
 @home_option
+@click.option(
+    "--api-host", help="The address the API listens on (127.0.0.1); with another, put TLS in front."
+)
 @click.option("--api-port", type=int, help="Where the API listens (8080).")
 @click.option("--console-port", type=int, help="Where the console listens (8501).")
 @click.option("--bolt-port", type=int, help="Where Neo4j listens (7687).")

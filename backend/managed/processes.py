@@ -8,6 +8,7 @@ be stopped with it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -187,16 +188,24 @@ def listens(port: int) -> bool:
         return False
 
 
-def require_port(port: int, purpose: str, option: str) -> None:
-    """CannotRun, naming who has it, if ``port`` on loopback is taken."""
-    with socket.socket() as probe:
+def require_port(port: int, purpose: str, option: str, host: str = "127.0.0.1") -> None:
+    """CannotRun, naming who has it, if ``port`` of ``host`` is taken; or if the host is not this machine."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise CannotRun(f"{purpose} cannot listen on {host}: {error.strerror}") from None
+    with socket.socket(family) as probe:
         # As servers do: a port whose last connections are still fading out counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind(address)
             return
         except OSError as error:
             reason = error.strerror
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise CannotRun(
+                    f"{purpose} cannot listen on {host}: not an address of this machine"
+                ) from None
     owner = port_owner(port)
     by = f"taken by process {owner.pid} ({_title(owner)})" if owner else f"taken ({reason})"
     raise CannotRun(f"port {port}, for {purpose}, is {by}: stop that or choose another with {option}")

@@ -13,19 +13,14 @@ from backend.settings import Settings
 
 @dataclass(frozen=True)
 class Service:
-    """A process of ours that serves HTTP on a loopback port; it serves when ``ready_path`` answers 200."""
+    """A process of ours that serves HTTP at ``url``; it serves when ``ready_path`` answers 200."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
-    port: int
+    url: str
     option: str
     ready_path: str
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self.port}"
 
     def ready(self) -> bool:
         """One look: does it serve?"""
@@ -37,7 +32,7 @@ def api_service(settings: Settings, neo4j: Mapping[str, str]) -> Service:
     """The API; ``neo4j`` tells it NEO4J_URI, NEO4J_USER and NEO4J_PASSWORD."""
     command = (sys.executable, "-m", "backend.api")
     return Service(
-        "the API", command, {**_common(settings), **neo4j}, settings.api_port, "--api-port", "/readyz"
+        "the API", command, {**_common(settings), **neo4j}, settings.local_api_url, "--api-port", "/readyz"
     )
 
 
@@ -45,18 +40,18 @@ def console_service(settings: Settings) -> Service:
     """The console, which knows the API and nothing else."""
     environment = {
         **_common(settings),
-        "TOPICWEAVE_API_URL": f"http://127.0.0.1:{settings.api_port}",
+        "TOPICWEAVE_API_URL": settings.local_api_url,
         "TOPICWEAVE_API_KEY_FILE": str(settings.api_key_file),
     }
     command = (sys.executable, "-m", "ui")
-    return Service(
-        "the console", command, environment, settings.console_port, "--console-port", "/_stcore/health"
-    )
+    url = f"http://127.0.0.1:{settings.console_port}"
+    return Service("the console", command, environment, url, "--console-port", "/_stcore/health")
 
 
 def _common(settings: Settings) -> dict[str, str]:
     given = {
         "TOPICWEAVE_HOME": str(settings.home),
+        "TOPICWEAVE_API_HOST": settings.api_host,
         "TOPICWEAVE_API_PORT": str(settings.api_port),
         "TOPICWEAVE_CONSOLE_PORT": str(settings.console_port),
         "PYTHONUNBUFFERED": "1",  # a log's last lines are the ones that matter

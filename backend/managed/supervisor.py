@@ -22,7 +22,7 @@ from backend.managed.java import find_java
 from backend.managed.processes import Child, ProcessMark, require_port, stop_orphan
 from backend.managed.server import ManagedNeo4j
 from backend.managed.services import Service, api_service, console_service
-from backend.settings import Settings
+from backend.settings import Settings, beyond_loopback
 
 START_PATIENCE = 180.0
 STOP_PATIENCE = 15.0
@@ -213,7 +213,7 @@ def bring_up(settings: Settings, *, console: bool, say: Say) -> bool:
 
 def require_ports(settings: Settings, *, console: bool) -> None:
     """CannotRun if a port we are about to use is taken."""
-    require_port(settings.api_port, "the API", "--api-port")
+    require_port(settings.api_port, "the API", "--api-port", settings.api_host)
     if console:
         require_port(settings.console_port, "the console", "--console-port")
     if not settings.neo4j_uri:
@@ -253,6 +253,8 @@ def _announce(
     if console := urls.get("--console-port"):
         say(f"  console  {console}")
     say(f"  API      {urls['--api-port']}  (its key is in {settings.api_key_file})")
+    if not settings.is_loopback:
+        say(f"  careful  {beyond_loopback(settings)}")
     password = f"  (user neo4j, password in {settings.neo4j_password_file})" if server else ""
     say(f"  Neo4j    {neo4j_uri}{password}")
     say(f"  logs     {settings.home / 'logs'}")

@@ -1,6 +1,6 @@
 """Neo4j is the truth; this package is the one door to it."""
 
-from backend.store.database import Database
-from backend.store.overlay import Policy, StoredOverlay
+from backend.store.database import Database, OutcomeUnknown
+from backend.store.overlay import BrokerFacts, Lease, StoredOverlay
 
-__all__ = ["Database", "Policy", "StoredOverlay"]
+__all__ = ["BrokerFacts", "Database", "Lease", "OutcomeUnknown", "StoredOverlay"]

@@ -2,25 +2,51 @@
 
 Every statement comes from ``cypher/`` by name. Reads and writes are the driver's managed transactions, which retry
 what the server says may be retried; statements that bring their own transactions (``IN TRANSACTIONS``) and schema
-changes run outside of one.
+changes run outside of one. A commit of the overlay is a :meth:`Database.transaction` of its own, never retried here:
+whether it may be planned again is for the writer to say.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import neo4j
-from neo4j.exceptions import ClientError, DriverError, Neo4jError
+from neo4j.exceptions import ClientError, DriverError, Neo4jError, TransientError
 
 import cypher
 from backend.errors import CannotRun
 
 OLDEST_SERVER = (5, 26)
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 4
 """Raised with every change of cypher/schema; a database with a higher one was written by a newer TopicWeave."""
+
+SECONDS_OF_RETRIES = 5.0
+SECONDS_FOR_SCHEMA = 60.0
+ROWS_AT_ONCE = 5000
+SECONDS_OF_COMMIT = 60.0
+"""A process that is suspended inside a commit holds the overlay's lock: after so long the server takes it away."""
+
+
+class OutcomeUnknown(Exception):
+    """Something broke inside a commit: it happened, or it did not."""
+
+
+class Transaction:
+    """A transaction that is open."""
+
+    def __init__(self, transaction: neo4j.AsyncTransaction) -> None:
+        self._transaction = transaction
+
+    async def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
+        """All records of one statement."""
+        result = await self._transaction.run(cypher.statement(name), parameters)
+        return [record async for record in result]
 
 
 class Database:
@@ -28,11 +54,17 @@ class Database:
 
     def __init__(self, uri: str, user: str, password: str) -> None:
         self.uri = uri
+        self._auth = (user, password)
+        self.up = asyncio.Event()
+        """Set once the server has let us in for the first time."""
         self._driver = neo4j.AsyncGraphDatabase.driver(
             uri,
-            auth=(user, password),
+            auth=self._auth,
             notifications_min_severity="WARNING",
+            # A young database has not met every label and property yet; that is no news, twice a second.
+            notifications_disabled_classifications=["UNRECOGNIZED"],
             connection_acquisition_timeout=10,
+            max_transaction_retry_time=SECONDS_OF_RETRIES,
         )
 
     async def __aenter__(self) -> Self:
@@ -41,19 +73,75 @@ class Database:
     async def __aexit__(self, *_: object) -> None:
         await self._driver.close()
 
-    async def read(self, name: str, **parameters: Any) -> list[neo4j.Record]:
+    async def read(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """All records of a reading statement."""
         result = await self._driver.execute_query(
             cypher.statement(name), parameters, routing_=neo4j.RoutingControl.READ
         )
         return result.records
 
-    async def write(self, name: str, **parameters: Any) -> list[neo4j.Record]:
+    async def write(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run one writing statement in its own transaction."""
         result = await self._driver.execute_query(cypher.statement(name), parameters)
         return result.records
 
-    async def run(self, text: str, **parameters: Any) -> None:
+    async def stream(self, name: str, /, **parameters: Any) -> AsyncIterator[list[Any]]:
+        """The values of each record of a reading statement, however many there are, as they arrive."""
+        async with self._driver.session(
+            default_access_mode=neo4j.READ_ACCESS, fetch_size=ROWS_AT_ONCE
+        ) as session:
+            result = await session.run(neo4j.Query(cypher.statement(name)), parameters)
+            async for record in result:
+                yield record.values()
+
+    def rows(self, name: str, /, **parameters: Any) -> Iterator[tuple[Any, ...]]:
+        """The same for a thread that reads everything: without an event loop, decoding is less than half the work."""
+        with (
+            neo4j.GraphDatabase.driver(self.uri, auth=self._auth, notifications_min_severity="OFF") as driver,
+            driver.session(default_access_mode=neo4j.READ_ACCESS, fetch_size=ROWS_AT_ONCE) as session,
+        ):
+            yield from session.run(neo4j.Query(cypher.statement(name)), parameters)
+
+    async def ask(
+        self, text: str, parameters: dict[str, Any], *, seconds: float, rows: int
+    ) -> tuple[list[str], list[list[Any]], bool]:
+        """Columns, at most so many rows, and whether there are more; the server itself ends it after ``seconds``.
+
+        Only reading is possible, whatever the text says: the session asks the server to refuse the rest.
+        """
+        async with (
+            self._driver.session(
+                default_access_mode=neo4j.READ_ACCESS, fetch_size=min(ROWS_AT_ONCE, rows + 1)
+            ) as session,
+            await session.begin_transaction(timeout=seconds) as transaction,
+        ):
+            result = await transaction.run(neo4j.Query(text).text, parameters)
+            found = [record.values() for record in await result.fetch(rows + 1)]
+            return list(result.keys()), found[:rows], len(found) > rows
+
+    @asynccontextmanager
+    async def transaction(self, seconds: float = SECONDS_OF_COMMIT) -> AsyncIterator[Transaction]:
+        """One transaction, committed at the end of the block and rolled back when that raises; the server ends it after
+        ``seconds``.
+
+        An error before the commit means that nothing was written. In the commit itself, an error by which the server
+        says that it refused means the same; whatever else breaks there means :class:`OutcomeUnknown`.
+        """
+        async with self._driver.session() as session:
+            transaction = await session.begin_transaction(timeout=seconds)
+            try:
+                yield Transaction(transaction)
+            except BaseException:
+                transaction.cancel()
+                raise
+            try:
+                await transaction.commit()
+            except (Neo4jError, DriverError, OSError) as error:
+                if _surely_undone(error):
+                    raise
+                raise OutcomeUnknown(_first_line(error)) from error
+
+    async def run(self, text: str, /, **parameters: Any) -> None:
         """Run a statement outside of a managed transaction."""
         async with self._driver.session() as session:
             await (await session.run(neo4j.Query(text), parameters)).consume()
@@ -77,6 +165,7 @@ class Database:
                     raise CannotRun(f"Neo4j at {self.uri} {verb}: {_first_line(error)}") from None
                 await asyncio.sleep(0.3 if refused else 0.1)
             else:
+                self.up.set()
                 return
 
     async def check_server(self) -> str:
@@ -99,9 +188,29 @@ class Database:
         if found == SCHEMA_VERSION:
             return
         for text in cypher.schema():
-            await self.run(text)
+            await self._run_until_done(text)
         await self.run(cypher.statement("server/await_indexes"), seconds=60)
         await self.write("server/record_schema_version", version=SCHEMA_VERSION)
+
+    async def _run_until_done(self, text: str) -> None:
+        """Run a schema statement; two processes that bring one new database up to date stand in each other's way."""
+        deadline = time.monotonic() + SECONDS_FOR_SCHEMA
+        while True:
+            try:
+                await self.run(text)
+            except Neo4jError as error:
+                if (error.code or "").endswith("AlreadyExists"):
+                    return
+                if not error.is_retryable() or time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(random.uniform(0.05, 0.5))  # noqa: S311 (apart, not secret)
+            else:
+                return
+
+
+def _surely_undone(error: Exception) -> bool:
+    """Whether an error of a commit says that it was rolled back; a server in trouble, or on its way down, says nothing."""
+    return isinstance(error, (ClientError, TransientError)) and not (error.code or "").endswith("Unavailable")
 
 
 def _first_line(error: Exception) -> str:

@@ -1,5 +1,6 @@
-// Start an import into an empty database. Answers nothing where an overlay exists already.
-OPTIONAL MATCH (existing:Overlay {name: 'live'})
-WITH existing WHERE existing IS NULL
-CREATE (overlay:Overlay {name: 'live', state: 'importing', version: 0})
-RETURN overlay.state AS state
+// Start an import into an empty overlay. $import: its id. Answers nothing where brokers exist already or an import runs.
+MATCH (overlay:Overlay {name: 'live', state: 'live'})
+SET overlay.heartbeat_at = datetime()
+WITH overlay WHERE overlay.state = 'live' AND NOT EXISTS { (:Broker) }
+SET overlay.state = 'importing', overlay.import = $import
+RETURN overlay.version AS version

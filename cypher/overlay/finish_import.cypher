@@ -1,9 +1,11 @@
-// The import is complete: the overlay goes live at version 1, with its change. $actor, $policy {k, rho, lambda, algorithm}.
-MATCH (overlay:Overlay {name: 'live', state: 'importing'})
-SET overlay.state = 'live', overlay.version = 1, overlay += $policy
-CREATE (change:Change {
-  version: 1, group: randomUUID(), at: datetime(), actor: $actor, kind: 'import', broker: null,
-  opened_a: [], opened_b: [], opened_reason: [], closed_a: [], closed_b: [],
-  subscribed_broker: [], subscribed_topic: [], unsubscribed_broker: [], unsubscribed_topic: []
-})
+// The import is complete: the overlay goes live, its version raised once; what was before it cannot be rebuilt from Changes.
+// $import: its id; $record: properties of its Change. Answers nothing where it has another owner by now.
+MATCH (overlay:Overlay {name: 'live', state: 'importing', import: $import})
+SET overlay.asked = $import
+WITH overlay WHERE overlay.state = 'importing' AND overlay.import = $import
+SET overlay.state = 'live', overlay.version = overlay.version + 1, overlay += $policy
+SET overlay.imported = overlay.version
+REMOVE overlay.import, overlay.heartbeat_at
+CREATE (change:Change)
+SET change = $record, change.version = overlay.version
 RETURN overlay.version AS version

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from algorithms import Interests, build, find_algorithm
 from algorithms.analysis import measure
-from algorithms.registry import silent
+from algorithms.progress import silent
 from algorithms.workloads import generate
 from tests.algorithms import instances
 from tests.algorithms.strategies import NOTHING_TO_LINK, any_interests

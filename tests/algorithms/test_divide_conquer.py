@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from algorithms import BadInput, Cancelled, Interests, Overlay, build
-from algorithms.divide_conquer import conquer_parts, divide_brokers
+from algorithms import BadInput, Cancelled, Interests, Overlay, build, divide_conquer
+from algorithms.divide_conquer import SMALLEST_PART, best_parts, conquer_parts, divide_brokers, parts_to_try
 from algorithms.engine import connect_largest
 from algorithms.merge import join_overlays, naive_merge, star_merge
 from algorithms.star_sets import star_sets
@@ -60,9 +60,18 @@ def test_conquered_parts_make_one_overlay(divided: tuple[Interests, list[int]]) 
 
 @pytest.mark.parametrize("divide", ["random", "cluster"])
 @pytest.mark.parametrize("parts", [1, 2, 7, 120, "auto"])
-def test_any_number_of_parts(divide: str, parts: int | str) -> None:
+def test_any_number_of_parts(monkeypatch: pytest.MonkeyPatch, divide: str, parts: int | str) -> None:
+    monkeypatch.setattr(divide_conquer, "SMALLEST_PART", 2)
     interests = random_interests(120, 20, 5)
     assert build("dc", interests, parts=parts, divide=divide).is_tco()
+
+
+def test_small_parts_are_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    interests = random_interests(400, 10, 5)
+    assert best_parts(interests, "random", 1) == 1
+    assert parts_to_try(4 * SMALLEST_PART) == [2, 4]
+    monkeypatch.setattr(divide_conquer, "SMALLEST_PART", 20)
+    assert best_parts(interests, "random", 1) > 1
 
 
 def test_one_part_and_a_part_a_broker_are_gm() -> None:
@@ -123,3 +132,9 @@ def test_join_refuses_shared_brokers_and_broken_overlays() -> None:
         join_overlays([whole, whole])
     with pytest.raises(BadInput, match="not topic-connected"):
         join_overlays([Overlay.from_links(interests, np.empty((0, 2), np.int32))])
+
+
+def test_ties_are_no_choice_of_weave() -> None:
+    interests = Interests.from_mapping({"a": ["x"], "b": ["x"]})
+    with pytest.raises(BadInput, match="ties: is a choice of the score contribution"):
+        build("dc", interests, score="weave", ties="random")

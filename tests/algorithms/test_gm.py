@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from algorithms import BadInput, Interests, Overlay, build
-from algorithms.engine import connect_largest
+from algorithms.engine import Limits, connect_largest
 from algorithms.interests import Ints
 from tests.algorithms.strategies import NOTHING_TO_LINK, named
 
@@ -72,7 +72,7 @@ def test_kernels_without_the_compiler_give_the_same_links() -> None:
         "print([links.tolist() for links in links_of_all_rules()])"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", code],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
@@ -90,8 +90,12 @@ def links_of_all_rules() -> list[Ints]:
         build("low-oda", interests),
         build("minmax-oda", interests),
         build("dc", interests, parts=4),
+        build("dc", interests, parts=4, score="weave"),
+        build("weave", interests),
+        build("weave", interests, rho=1.5),
     ]
-    return [run.links for run in runs] + [connect_largest(interests, ties="row").links]
+    bits = connect_largest(interests, limits=Limits(bitsets=True))
+    return [run.links for run in runs] + [bits.links, connect_largest(interests, ties="row").links]
 
 
 def topic_graphs(overlay: Overlay) -> list[object]:

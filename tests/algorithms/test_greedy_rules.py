@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import Interests, Overlay, algorithms, build, find_algorithm
-from algorithms.registry import silent
+from algorithms.progress import silent
 from algorithms.workloads import generate
 from tests.algorithms import instances
 from tests.algorithms.strategies import any_interests

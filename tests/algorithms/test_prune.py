@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algorithms import Cancelled, Interests, Overlay, build
+from algorithms import Algorithm, Cancelled, Interests, Overlay, algorithms, build
 from algorithms.prune import pruned
 from algorithms.workloads import generate
 from tests.algorithms.strategies import any_interests
@@ -83,3 +83,16 @@ def test_a_prune_can_be_cancelled() -> None:
     interests = Interests.from_mapping({f"b{v}": ["x"] for v in range(5)})
     with pytest.raises(Cancelled):
         pruned(interests, all_pairs(interests).links, 2, progress=stop)
+
+
+@pytest.mark.parametrize("chosen", algorithms(), ids=lambda chosen: chosen.name)
+def test_every_algorithm_can_be_pruned_to_what_it_promises(chosen: Algorithm) -> None:
+    interests = generate(brokers=40, topics=12, subscriptions=4, distribution="zipf", seed=2)
+    k = chosen.promised_k(chosen.parse({}))
+    whole, left = (build(chosen.name, interests, prune=prune) for prune in (False, True))
+    assert broken_topic(whole, k) is None
+    assert broken_topic(left, k) is None
+    assert set(left.link_names()) <= set(whole.link_names())
+    assert len(pruned(interests, left.links, k)) == len(left.links), "nothing more can go"
+    if chosen.name in ("cyclept", "ringpt", "treept", "hararypt"):
+        assert len(left.links) < len(whole.links), "every topic by itself is more than all of them need"

@@ -46,6 +46,25 @@ def test_every_strategy(strategy: str, k: int) -> None:
         assert rebuilt[-1].drift == 0.0
 
 
+@pytest.mark.parametrize("strategy", ["shadow", "weave", "rebuild"])
+def test_sticky_rebuilds_change_less_than_fresh_ones(strategy: str) -> None:
+    given: dict[str, Any] = {"rounds": 60, "strategy": strategy, "rebuild_every": 20, "algorithm": "weave"}
+    fresh = simulate(INTERESTS, rebuild="fresh", **given)
+    sticky = simulate(INTERESTS, rebuild="sticky", keep=0.5, **given)
+    all_new = simulate(INTERESTS, rebuild="sticky", keep=0.0, **given)
+    assert [row.round for row in sticky.rounds if row.change.endswith("+ rebuild")] == [20, 40, 60]
+    assert sticky.end.is_tco()
+    assert sticky.summary()["rebuilds"] == 3
+    assert len(fresh.end.links) <= len(sticky.end.links)
+    assert sum(row.opened for row in sticky.rounds) < sum(row.opened for row in fresh.rounds)
+    assert untimed(all_new) == untimed(fresh)
+
+
+def test_repairs_alone_rebuild_nothing() -> None:
+    done = simulate(INTERESTS, rounds=60, strategy="weave", drift_every=0)
+    assert done.summary()["rebuilds"] == 0
+
+
 def test_departed_brokers_come_back() -> None:
     done = simulate(INTERESTS, rounds=60, newcomers="departed", join_share=0.4, drift_every=0)
     assert set(done.end.interests.brokers) <= set(INTERESTS.brokers) | {"newcomer-1", "newcomer-2"}
@@ -90,7 +109,12 @@ def test_csv_has_a_line_a_round() -> None:
         ({"k": 3}, "k"),
         ({"rho": 0.0}, "rho"),
         ({"lambda_": 0}, "lambda"),
-        ({"rebuild_every": 0}, "rebuild_every"),
+        ({"rebuild_every": -1}, "rebuild_every"),
+        ({"strategy": "rebuild", "rebuild_every": 0}, "rebuild_every"),
+        ({"rebuild": "sometimes"}, "rebuild"),
+        ({"rebuild": "sticky", "k": 2}, "rebuild"),
+        ({"keep": -0.1}, "keep"),
+        ({"keep": float("nan")}, "keep"),
         ({"algorithm": "nonsense"}, "algorithm"),
     ],
 )
@@ -110,3 +134,25 @@ def test_drift_is_exact_on_few_brokers_and_estimated_on_many() -> None:
     assert abs(estimate.share) < 0.1
     with pytest.raises(BadInput, match="sample"):
         drift(overlay, sample=3)
+
+
+def test_an_algorithm_that_takes_k_is_told_it() -> None:
+    done = simulate(INTERESTS, rounds=6, k=2, algorithm="weave", rebuild_every=3, drift_every=3)
+    assert done.start.is_ktco(2)
+    assert done.end.is_ktco(2)
+    assert done.summary()["rebuild_due"] is False
+
+
+@pytest.mark.parametrize("stage", ["building the first overlay", "greedy"])
+def test_it_can_be_stopped_before_the_first_round(stage: str) -> None:
+    seen = []
+
+    def stop(done: float, told: str) -> None:
+        seen.append(told)
+        if stage == told or (stage == "greedy" and len(seen) > 2):
+            assert done == 0
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        simulate(INTERESTS, rounds=5, progress=stop)
+    assert "round 1" not in seen

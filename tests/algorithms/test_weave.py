@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from algorithms import BadInput, Cancelled, Interests, Overlay, build
 from algorithms.bound import lower_bound
+from algorithms.divide_conquer import conquer_parts, divide_brokers
 from algorithms.engine import Limits, connect_largest
 from algorithms.engine.weighted import connect_weighted
 from algorithms.engine.weighted_low_degree import connect_weighted_low_degree
 from algorithms.engine.weights import Weights, least_score, level_of
+from algorithms.merge import star_merge
 from algorithms.workloads import Distribution, generate
-from tests.algorithms.strategies import NOTHING_TO_LINK, any_interests, named
+from tests.algorithms.strategies import NOTHING_TO_LINK, any_interests, divided_interests, named
+from tests.algorithms.twins.connectivity import broken_topic
 from tests.algorithms.twins.optimum import fewest_links
 from tests.algorithms.twins.steps import broken_step
 from tests.algorithms.twins.weave import broken_low_degree_step, broken_weave_step
@@ -58,6 +61,19 @@ def test_low_degree_over_the_score(interests: Interests, rho: float, beta: float
     limits = Limits(steps=3)
     accepted = connect_weighted_low_degree(interests, Weights(0.6, beta), rho, limits=limits)
     broken = broken_low_degree_step(interests, accepted.links, rho=rho, alpha=0.6, beta=beta)
+    assert broken is None, broken
+
+
+@given(any_interests(), st.sampled_from([0.5, 2.0]), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_low_degree_holds_on_to_links_of_before(interests: Interests, keep: float, random: Random) -> None:
+    pairs = [(v, w) for v in range(len(interests.brokers)) for w in range(v) if random.random() < 0.4]
+    before = np.array(pairs, np.int32).reshape(-1, 2)
+    accepted = connect_weighted_low_degree(interests, Weights(keep=keep), 1.5, linked_before=before)
+    held = frozenset((w, v) for v, w in pairs)
+    broken = broken_low_degree_step(
+        interests, accepted.links, rho=1.5, alpha=0.6, beta=0.5, keep=keep, before=held
+    )
     assert broken is None, broken
 
 
@@ -172,6 +188,12 @@ def test_earlier_links_that_cannot_be_used() -> None:
         build("gm", interests, earlier=build("gm", interests))
 
 
+@given(any_interests(), st.integers(2, 4), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_more_connected_by_igraph(interests: Interests, k: int, prune: bool) -> None:
+    assert broken_topic(build("weave", interests, k=k, prune=prune), k) is None
+
+
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("distribution", ["uniform", "zipf"])
 def test_more_connected(k: int, distribution: Distribution) -> None:
@@ -189,6 +211,26 @@ def test_inside_the_parts_of_divide_and_conquer(distribution: Distribution, less
     assert len(woven.links) < (1 - less) * len(merged.links)
     alone = build("dc", interests, parts=1, score="weave")
     assert np.array_equal(alone.links, build("weave", interests).links)
+
+
+@given(divided_interests())
+@settings(max_examples=80, deadline=None)
+def test_across_parts_every_link_is_within_one_level_of_the_best(
+    divided: tuple[Interests, list[int]],
+) -> None:
+    interests, parts = divided
+    merged = star_merge(interests, np.array(parts, np.int32), weights=Weights())
+    broken = broken_weave_step(
+        interests, merged.outer, alpha=0.6, beta=0.5, parts=parts, among=set(merged.stars.tolist())
+    )
+    assert broken is None, broken
+
+
+def test_across_parts_weave_needs_fewer_links() -> None:
+    interests = generate(brokers=500, topics=50, subscriptions=12, distribution="zipf", seed=1)
+    part = divide_brokers(interests, 10, "random", seed=1)
+    woven = conquer_parts(interests, part, score="weave")
+    assert len(woven.outer) < len(star_merge(interests, part).outer)
 
 
 def test_prune_finds_almost_nothing() -> None:

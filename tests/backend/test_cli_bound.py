@@ -57,3 +57,41 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], tol
     assert code == 2
     assert told in err
     assert len(err.splitlines()) == 1
+
+
+def test_measure_shows_the_gap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    interests, links = tmp_path / "interests.csv", tmp_path / "links.csv"
+    interests.write_text("broker,topic\na,x\nb,x\nc,x\n")
+    links.write_text("broker_a,broker_b\na,b\nb,c\na,c\n")
+    code, out, _ = run(capsys, "measure", interests, links, "--bound", 2, "--json")
+    found = json.loads(out)
+    assert (code, found["bound"]["links"], found["gap"]) == (0, 2, 0.5)
+    code, out, _ = run(capsys, "measure", interests, links)
+    assert code == 0
+    assert "at most 50.0% above it; at least 2 links" in " ".join(out.split())
+    code, out, _ = run(capsys, "measure", interests, links, "--bound", 0, "--json")
+    assert not {"bound", "gap"} & set(json.loads(out))
+
+
+def test_links_that_leave_topics_apart_have_no_gap(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interests, links = tmp_path / "interests.csv", tmp_path / "links.csv"
+    interests.write_text("broker,topic\na,x\nb,x\nc,x\n")
+    links.write_text("broker_a,broker_b\na,b\n")
+    assert json.loads(run(capsys, "measure", interests, links, "--json")[1])["gap"] is None
+    assert "these leave topics apart" in " ".join(run(capsys, "measure", interests, links)[1].split())
+    code, _, err = run(capsys, "measure", interests, links, "--bound", "-1")
+    assert (code, err) == (2, "topicweave: seconds: must be a number, at least 0 (got -1.0)\n")
+
+
+def test_bound_says_so_of_links_that_leave_topics_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interests, links = tmp_path / "interests.csv", tmp_path / "links.csv"
+    interests.write_text("broker,topic\na,x\nb,x\nc,x\n")
+    links.write_text("broker_a,broker_b\na,b\n")
+    code, out, _ = run(capsys, "bound", interests, "--links", links)
+    assert code == 0
+    assert out.splitlines()[1] == f"{links}: 1 links, they leave topics apart"
+    assert json.loads(run(capsys, "bound", interests, "--links", links, "--json")[1])["gap"] is None

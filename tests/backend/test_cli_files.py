@@ -79,6 +79,10 @@ def test_build_reports_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         "max_degree",
         "seconds",
         "peak_rss_mb",
+        "k",
+        "topic_diameter_mean",
+        "topic_diameter_max",
+        "topic_diameters_sampled",
     ]
     assert report["params"]["seed"] == 7
     assert report["average_degree"] == pytest.approx(2 * report["links"] / 94)
@@ -190,3 +194,50 @@ def test_measure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 apart" in out
     assert "0: 1 topics, 1: 1 topics" in out
     assert "articulation brokers: 1, in 1 of 2 topics" in out
+
+
+def test_a_build_tells_degree_k_and_diameters_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "build", "gm2", DEMO, "--out", tmp_path / "links.csv")
+    assert code == 0
+    assert "topics 2-connected, their diameters " in out
+    found = json.loads(run(capsys, "build", "gm", DEMO, "--out", tmp_path / "one.csv", "--json")[1])
+    measured = json.loads(run(capsys, "measure", DEMO, tmp_path / "one.csv", "--json")[1])
+    assert found["k"] == 1
+    for name in ("topic_diameter_mean", "topic_diameter_max", "topic_diameters_sampled"):
+        assert found[name] == measured[name]
+
+
+def test_an_odd_k_that_is_dearer_than_the_next_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interests, links = tmp_path / "interests.csv", tmp_path / "links.csv"
+    assert (
+        run(capsys, "generate", "--brokers", 200, "--topics", 40, "--subscriptions", 12, "--out", interests)[
+            0
+        ]
+        == 0
+    )
+    code, out, _ = run(capsys, "build", "hararypt", interests, "--k", 3, "--out", links)
+    assert code == 0
+    assert "topics 4-connected (fewer links than for k = 3)" in out
+    assert run(capsys, "verify", interests, links, "--k", 4)[0] == 0
+    plain = run(
+        capsys, "build", "hararypt", interests, "--k", 3, "--no-even-if-cheaper", "--out", links, "--json"
+    )
+    assert json.loads(plain[1])["k"] == 3
+
+
+def test_connectivity_is_measured_topic_by_topic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    interests, links = tmp_path / "interests.csv", tmp_path / "links.csv"
+    interests.write_text("broker,topic\na,x\nb,x\nc,x\nd,x\na,y\nb,y\nc,y\nd,z\na,z\nb,z\n")
+    links.write_text("broker_a,broker_b\na,b\nb,c\nc,d\na,c\na,d\nb,d\n")
+    code, out, _ = run(capsys, "measure", interests, links, "--json")
+    found = json.loads(out)
+    assert (code, found["max_k"]) == (0, 4)
+    assert found["connectivity_by_topic"] == {"x": 3, "y": 2, "z": 2}
+    two = json.loads(run(capsys, "measure", interests, links, "--max-k", 2, "--json")[1])
+    assert two["connectivity_by_topic"] == {"x": 2, "y": 2, "z": 2}
+    assert "at least 2: 3 topics" in run(capsys, "measure", interests, links, "--max-k", 2)[1]
+    assert run(capsys, "measure", interests, links, "--max-k", 0)[0] == 2

@@ -46,6 +46,16 @@ def test_table_and_csv(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(out.splitlines()) == 5
 
 
+def test_sticky_rebuilds(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--rounds", 12, "--rebuild", "sticky", "--rebuild-every", 4, "--keep", 0.3]
+    code, out, err = run(capsys, "simulate", DEMO, *options, "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    assert (report["parameters"]["strategy"], report["parameters"]["keep"]) == ("weave", 0.3)
+    assert report["summary"]["rebuilds"] == 3
+    assert "3, sticky" in run(capsys, "simulate", DEMO, *options)[1]
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -53,6 +63,9 @@ def test_table_and_csv(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rounds", 3, "--strategy", "hope"], "strategy: must be one of shadow, naive, weave, rebuild"),
         (["--rounds", 3, "--k", 3], "k: must be a whole number"),
         (["--rounds", 3, "--csv", "--json"], "exclude each other"),
+        (["--rounds", 3, "--rebuild", "often"], "rebuild: must be one of fresh, sticky"),
+        (["--rounds", 3, "--rebuild", "sticky", "--k", 2], "rebuild: works for k = 1 only"),
+        (["--rounds", 3, "--keep", -1], "keep: must be a number, at least 0"),
         ([], "--rounds"),
     ],
 )
@@ -61,3 +74,13 @@ def test_bad_input(options: list[object], told: str, capsys: pytest.CaptureFixtu
     assert (code, out) == (2, "")
     assert told in err
     assert len(err.splitlines()) == 1
+
+
+def test_without_a_broker_or_a_topic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nobody = tmp_path / "interests.csv"
+    nobody.write_text("broker,topic\n")
+    code, out, err = run(
+        capsys, "simulate", nobody, "--rounds", 9, "--subscription-churn", 0.5, "--seed", 2, "--json"
+    )
+    assert (code, err) == (0, "")
+    assert all(row["links"] == 0 for row in json.loads(out)["rounds"])

@@ -11,9 +11,11 @@ import pytest
 
 from algorithms import Interests, build
 from backend.errors import CannotRun, Conflict
-from backend.store import Database, Policy
+from backend.policy import Policy
+from backend.store import Database
 from backend.store import database as database_module
-from backend.store.overlay import import_overlay, read_overlay
+from backend.store.bulk import import_overlay
+from backend.store.overlay import read_overlay
 from tests.backend.conftest import rows
 from tests.conftest import Neo4jServer
 
@@ -64,7 +66,7 @@ def test_what_is_imported_is_read_again(database: neo4j.Driver, neo4j_server: Ne
         assert stored.overlay.interests.brokers == INTERESTS.brokers
         assert stored.overlay.interests.topics_of("ç") == ["y y", "только"]
         assert stored.overlay.link_names() == overlay.link_names()
-        with pytest.raises(Conflict, match="holds an overlay already"):
+        with pytest.raises(Conflict, match="has brokers already"):
             await import_overlay(opened, overlay, Policy(), actor="somebody else")
 
     on(neo4j_server, there_and_back)
@@ -87,10 +89,14 @@ def test_an_interrupted_import_leaves_nothing(
     monkeypatch.setattr(Database, "write", dies_at_the_links)
     with pytest.raises(ConnectionResetError):
         on(neo4j_server, lambda opened: import_overlay(opened, build("gm", INTERESTS), Policy(), "somebody"))
-    assert rows(database, "MATCH (o:Overlay) RETURN o.state AS state") == [{"state": "importing"}]
     monkeypatch.undo()
-    assert on(neo4j_server, read_overlay) is None
-    assert rows(database, "MATCH (any) RETURN any") == []
+    emptied = on(neo4j_server, read_overlay)
+    assert emptied is not None
+    assert (emptied.version, emptied.overlay.interests.brokers) == (0, ())
+    assert rows(database, "MATCH (any:Broker|Topic) RETURN any") == []
+    assert rows(database, "MATCH (o:Overlay) RETURN o.state AS state, o.version AS version") == [
+        {"state": "live", "version": 0}
+    ]
 
 
 def test_a_server_that_does_not_answer_is_named() -> None:

@@ -15,7 +15,7 @@ from backend.managed import supervisor as module
 from backend.managed.home import Home, Running
 from backend.managed.processes import Child, ProcessMark, free_port, tail
 from backend.managed.services import Service, api_service, console_service, get
-from backend.managed.supervisor import StopSignals, Supervisor, stop_orphans
+from backend.managed.supervisor import StopSignals, Supervisor, _announce, require_ports, stop_orphans
 from backend.settings import Settings
 
 SERVE = """
@@ -33,7 +33,7 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 def stand_in(name: str, option: str, program: str = SERVE, status: int = 200) -> Service:
     port = free_port()
     command = (sys.executable, "-c", program, str(port), str(status))
-    return Service(name, command, {}, port, option, "/ready")
+    return Service(name, command, {}, f"http://127.0.0.1:{port}", option, "/ready")
 
 
 @pytest.fixture
@@ -154,3 +154,32 @@ def test_children_are_told_what_the_contract_says(tmp_path: Path) -> None:
     assert console.environment["TOPICWEAVE_API_KEY_FILE"] == str(tmp_path / "api-key")
     assert not any(name.startswith("NEO4J") for name in console.environment)
     assert "TOPICWEAVE_DEMO" not in api_service(Settings.load(home=tmp_path), {}).environment
+
+
+def test_another_address_is_told_to_all_who_need_it(tmp_path: Path) -> None:
+    settings = Settings.load(home=tmp_path, api_host="192.0.2.7", api_port=18)
+    assert not settings.is_loopback
+    assert api_service(settings, {}).environment["TOPICWEAVE_API_HOST"] == "192.0.2.7"
+    assert api_service(settings, {}).url == "http://192.0.2.7:18"
+    assert console_service(settings).environment["TOPICWEAVE_API_URL"] == "http://192.0.2.7:18"
+    everywhere = {"0.0.0.0": "http://127.0.0.1:18", "::": "http://[::1]:18", "::1": "http://[::1]:18"}
+    for host, url in everywhere.items():
+        assert Settings.load(home=tmp_path, api_host=host, api_port=18).local_api_url == url
+    assert Settings.load(api_host="::1").is_loopback
+    assert Settings.load(api_host="localhost").is_loopback
+    assert not Settings.load(api_host="0.0.0.0").is_loopback
+
+
+@pytest.mark.parametrize("host", ["192.0.2.7", "no.such.host.invalid"])
+def test_an_address_that_is_not_ours_is_named(tmp_path: Path, host: str) -> None:
+    settings = Settings.load(home=tmp_path, api_host=host, api_port=free_port())
+    with pytest.raises(CannotRun, match=f"the API cannot listen on {host}"):
+        require_ports(settings, console=False)
+
+
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_whoever_opens_the_api_is_told_about_tls(tmp_path: Path, host: str, warned: bool) -> None:
+    settings = Settings.load(home=tmp_path, api_host=host)
+    said: list[str] = []
+    _announce(settings, "bolt://x", [api_service(settings, {})], None, said.append)
+    assert any("TLS" in line for line in said) == warned

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebError, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    FloatRect,
+    Locator,
+    Page,
+    Request,
+    WebError,
+    expect,
+    sync_playwright,
+)
+
+from ui.states import FAILED
 
 Theme = Literal["light", "dark"]
 
@@ -31,6 +44,18 @@ EXPECTED_404 = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
 LOOPBACK = {"127.0.0.1", "localhost"}
+# The console catches what its pages raise and says so in words; a box may be gone again before a test looks.
+LOOKOUT = """{
+const BOX = '[data-testid=stException]';
+const failed = node => (node.textContent || '').includes('%s')
+    || (node.matches && (node.matches(BOX) || node.querySelector(BOX)));
+new MutationObserver(changes => {
+    for (const change of changes)
+        for (const node of change.type === 'characterData' ? [change.target] : change.addedNodes)
+            if (node.nodeName !== 'SCRIPT' && node.nodeName !== 'STYLE' && failed(node))
+                console.error('a page failed: ' + node.textContent.slice(0, 300));
+}).observe(document, {childList: true, characterData: true, subtree: true});
+}""".replace("%s", FAILED)
 
 
 class NoBrowser(Exception):
@@ -88,6 +113,7 @@ def opened(browser: Browser, theme: Theme = "light", width: int = 1440, height: 
     """
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
     context.set_default_timeout(PATIENCE_MS)
+    context.add_init_script(LOOKOUT)
     watch = Watch()
     context.on("console", watch.message)
     context.on("weberror", watch.error)
@@ -96,6 +122,7 @@ def opened(browser: Browser, theme: Theme = "light", width: int = 1440, height: 
         yield context.new_page()
         for page in context.pages:
             expect(page.get_by_test_id("stException")).to_have_count(0)
+            expect(page.get_by_text(FAILED)).to_have_count(0)
         assert not watch.faults, "\n".join(watch.faults)
     finally:
         context.close()
@@ -105,3 +132,39 @@ def settled(page: Page) -> None:
     """Wait until the script has run and nothing shown is from before."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     expect(page.locator("[data-stale=true]")).to_have_count(0)
+
+
+def click_until(
+    page: Page, canvas: Locator, place: Callable[[FloatRect], tuple[float, float]], seen: Locator
+) -> None:
+    """Click a place of a canvas until it has done what it should: no element says when a canvas is painted."""
+    end = time.monotonic() + PATIENCE_MS / 1000
+    while not seen.is_visible():
+        assert time.monotonic() < end, f"no click led to {seen}"
+        box = canvas.bounding_box()
+        if box is not None:
+            page.mouse.click(*place(box))
+        with suppress(AssertionError):
+            expect(seen).to_be_visible(timeout=4000)
+
+
+def figure(page: Page, label: str) -> Locator:
+    """A figure of the page, to be waited for: what is shown may be two seconds old."""
+    box = page.get_by_test_id("stMetric").filter(has=page.get_by_text(label, exact=True))
+    return box.get_by_test_id("stMetricValue")
+
+
+def cell(page: Page, row: int, column: int) -> Locator:
+    """A cell of the page's first table, which is a canvas: it keeps its text for screen readers."""
+    return page.get_by_test_id(f"glide-cell-{column}-{row}").first
+
+
+def metric(page: Page, label: str) -> str:
+    """A figure of the page, as it is."""
+    return figure(page, label).inner_text()
+
+
+def background(page: Page) -> str:
+    """The colour behind everything, as ``#RRGGBB``."""
+    colour = page.get_by_test_id("stApp").evaluate("element => getComputedStyle(element).backgroundColor")
+    return "#" + "".join(f"{int(part):02X}" for part in re.findall(r"\d+", colour)[:3])

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
+from playwright.sync_api import Browser
 from streamlit.testing.v1 import AppTest
 
+from tests.conftest import Neo4jServer
 from tests.ui import fake_api
+from tests.ui.browser import chromium
 from tests.ui.fake_api import FakeApi
+from tests.ui.pages import assert_well
+from tests.ui.system import Stack, system
 from ui import access
 
+# Of one run of a page, on cores that others use too.
+RUN_SECONDS = 60
 APP = Path(__file__).parents[2] / "ui" / "app.py"
 
 
@@ -32,7 +40,33 @@ def api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeApi]:
         st.cache_resource.clear()
 
 
+@pytest.fixture(autouse=True)
+def every_run_ends_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test does to a page: clicking and typing end in the same call."""
+    run = AppTest._run
+
+    def checked(app: AppTest, *given: Any, **more: Any) -> AppTest:
+        done = run(app, *given, **more)
+        assert_well(done)
+        return done
+
+    monkeypatch.setattr(AppTest, "_run", checked)
+
+
 @pytest.fixture
 def app(api: FakeApi) -> AppTest:
     """The console, not yet run; the first page is the overview."""
-    return AppTest.from_file(str(APP), default_timeout=20)
+    return AppTest.from_file(str(APP), default_timeout=RUN_SECONDS)
+
+
+@pytest.fixture(scope="package")
+def stack(neo4j_server: Neo4jServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """API and console as `topicweave up` starts them, on free ports, with the demo overlay."""
+    with system(neo4j_server, tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    with chromium() as launched:
+        yield launched

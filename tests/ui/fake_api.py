@@ -1,13 +1,13 @@
 """A stand-in for the API, for states that the real one does not produce on request.
 
-Topics that are apart, an API that is away, slow, starting or refusing, topics of a thousand subscribers: the pages'
-tests say which overlay they want. What the product shows of a real overlay is tested on the real API.
+Topics that are apart, an API that is away, slow, starting or refusing, topics of a thousand subscribers, jobs that end
+at once: the pages' tests say which overlay they want. What the product shows of a real overlay is tested on the real
+API.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import threading
 import time
 from collections.abc import Iterator
@@ -17,141 +17,211 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-import networkx as nx
+from tests.ui.fake_jobs import ALGORITHMS, QUERIES, FakeRebuild, FakeSimulation
+from tests.ui.fake_overlay import FakeOverlay, brokers_of, small
 
 KEY = "a-key-for-tests"
+__all__ = ["KEY", "FakeApi", "FakeOverlay", "serve", "small"]
 
-
-@dataclass
-class FakeOverlay:
-    """Topics as graphs; everything the API says is computed from them."""
-
-    graphs: dict[str, nx.Graph[str]] = field(default_factory=dict)
-    version: int = 1
-    policy: dict[str, Any] = field(default_factory=lambda: {"k": 1})
-
-    def whole(self) -> nx.Graph[str]:
-        return nx.compose_all(list(self.graphs.values())) if self.graphs else nx.Graph()
-
-    def overlay(self) -> dict[str, Any]:
-        whole = self.whole()
-        degrees = [degree for _, degree in whole.degree()]
-        return {
-            "version": self.version,
-            "brokers": whole.number_of_nodes(),
-            "topics": len(self.graphs),
-            "subscriptions": sum(graph.number_of_nodes() for graph in self.graphs.values()),
-            "links": whole.number_of_edges(),
-            "average_degree": sum(degrees) / len(degrees) if degrees else 0.0,
-            "max_degree": max(degrees, default=0),
-            "policy": self.policy,
-            "topics_apart": sum(nx.number_connected_components(graph) > 1 for graph in self.graphs.values()),
-            "degree_histogram": [[d, degrees.count(d)] for d in sorted(set(degrees))],
-        }
-
-    def row(self, name: str) -> dict[str, Any]:
-        graph = self.graphs[name]
-        return {
-            "name": name,
-            "subscribers": graph.number_of_nodes(),
-            "components": nx.number_connected_components(graph),
-            "diameter": nx.diameter(graph) if nx.is_connected(graph) else None,
-            "articulation_brokers": len(list(nx.articulation_points(graph))),
-        }
-
-    def page(self, query: str, sort: str, limit: int, offset: int) -> dict[str, Any]:
-        column = sort.removeprefix("-")
-        rows = sorted((self.row(name) for name in self.graphs if query in name), key=lambda row: row["name"])
-        rows.sort(key=lambda row: (row[column] is None, row[column] or 0), reverse=sort.startswith("-"))
-        return {"items": rows[offset : offset + limit], "total": len(rows), "next": None}
-
-    def topic(self, name: str) -> dict[str, Any]:
-        graph = self.graphs[name]
-        components = sorted(
-            (sorted(part) for part in nx.connected_components(graph)), key=lambda c: (-len(c), c)
-        )
-        if len(graph) < 100:
-            connectivity = nx.node_connectivity(graph) if len(graph) > 1 else 0
-        else:
-            # Exact would take minutes; nobody asks a crowd for more than this.
-            connectivity = 2 if nx.is_biconnected(graph) else int(nx.is_connected(graph))
-        return {
-            "name": name,
-            "version": self.version,
-            "subscribers": len(graph),
-            "components": components,
-            "blocks": len(list(nx.biconnected_components(graph))),
-            "articulation_brokers": sorted(nx.articulation_points(graph)),
-            "bridges": [sorted(bridge) for bridge in nx.bridges(graph)],
-            "diameter": nx.diameter(graph) if nx.is_connected(graph) else None,
-            "connectivity": connectivity if connectivity < 3 else "3+",
-        }
-
-    def graph(self, name: str) -> dict[str, Any]:
-        graph, topic, whole = self.graphs[name], self.topic(name), self.whole()
-        cut, bridges = set(topic["articulation_brokers"]), {tuple(bridge) for bridge in topic["bridges"]}
-        members = [broker for part in topic["components"] for broker in part]
-        rank = {broker: number for number, part in enumerate(topic["components"]) for broker in part}
-        angle = {broker: 2 * math.pi * place / len(members) for place, broker in enumerate(members)}
-        return {
-            "name": name,
-            "version": self.version,
-            "nodes": [
-                {
-                    "id": broker,
-                    "x": math.cos(angle[broker]),
-                    "y": math.sin(angle[broker]),
-                    "degree": whole.degree(broker),
-                    "topic_degree": graph.degree(broker),
-                    "component": rank[broker],
-                    "articulation": broker in cut,
-                }
-                for broker in members
-            ],
-            "links": [
-                {"a": min(a, b), "b": max(a, b), "bridge": (min(a, b), max(a, b)) in bridges}
-                for a, b in graph.edges
-            ],
-        }
+Answer = tuple[int, Any]
 
 
 @dataclass
 class FakeApi:
-    """The running stand-in; a test changes ``overlay``, ``trouble`` and ``delay`` as it goes."""
+    """The running stand-in; a test changes ``overlay``, ``trouble``, ``scope`` and ``delay`` as it goes."""
 
     url: str
     overlay: FakeOverlay
     trouble: tuple[int, str, str] | None = None
+    trouble_with_sending: tuple[int, str, str] | None = None
     delay: float = 0.0
+    scope: str = "admin"
+    actor: str = "nightshift"
+    job_seconds: float = 0.0
     asked: list[str] = field(default_factory=list)
+    sent: list[tuple[str, str, Any]] = field(default_factory=list)
+    rebuilds: dict[str, FakeRebuild] = field(default_factory=dict)
+    simulations: dict[str, FakeSimulation] = field(default_factory=dict)
 
-    def answer(self, target: str, key: str | None) -> tuple[int, dict[str, Any]]:
-        """Status and body for one GET."""
+    def answer(self, method: str, target: str, headers: dict[str, str], body: Any) -> Answer:
+        """Status and body for one request."""
         self.asked.append(target)
+        if method != "GET":
+            self.sent.append((method, target, body))
         time.sleep(self.delay)
-        if self.trouble is not None:
-            status, title, detail = self.trouble
+        trouble = self.trouble or (self.trouble_with_sending if method != "GET" else None)
+        if trouble is not None:
+            status, title, detail = trouble
             return status, problem(status, title, detail)
-        if key != KEY:
+        if headers.get("x-api-key") != KEY:
             return 401, problem(401, "No valid key", "Give a key in the header X-API-Key.")
         parts = urlsplit(target)
         params = {name: values[0] for name, values in parse_qs(parts.query).items()}
-        match [unquote(part) for part in parts.path.split("/")[2:]]:
+        path = [unquote(part) for part in parts.path.split("/")[2:]]
+        reading = method == "GET" or path == ["what-if"] or path[-1:] == ["run"]
+        if self.scope == "read" and not reading:
+            return 403, problem(403, "Not allowed", "This key may read only.")
+        found = (
+            self.read(path, params)
+            if method == "GET"
+            else self.change(method, path, params, headers, body) or self.job(method, path, body)
+        )
+        return found or (404, problem(404, "Not found", f"{parts.path} is not there"))
+
+    def read(self, path: list[str], params: dict[str, str]) -> Answer | None:
+        overlay = self.overlay
+        version = int(params["version"]) if "version" in params else None
+        if version is not None and version > overlay.version:
+            return 404, problem(404, "No such version", f"version: the overlay is at {overlay.version}")
+        if version is not None and version < overlay.oldest_version:
+            return 410, problem(
+                410, "Older than what is kept", f"version: kept from {overlay.oldest_version} on"
+            )
+        then = overlay.at(version)
+        limit, offset = int(params.get("limit", 50)), int(params.get("offset", 0))
+        match path:
+            case ["me"]:
+                return 200, {"name": self.actor, "scope": self.scope}
             case ["overlay"]:
-                return 200, self.overlay.overlay()
+                return 200, then.overlay()
             case ["topics"]:
-                page = self.overlay.page(
-                    params.get("q", ""),
-                    params.get("sort", "name"),
-                    int(params["limit"]),
-                    int(params["offset"]),
-                )
-                return 200, page
-            case ["topics", name] if name in self.overlay.graphs:
-                return 200, self.overlay.topic(name)
-            case ["topics", name, "graph"] if name in self.overlay.graphs:
-                return 200, self.overlay.graph(name)
-        return 404, problem(404, "Not found", f"{parts.path} is not there")
+                sort, weak = params.get("sort", "name"), params.get("problems") == "true"
+                return 200, overlay.topics(params.get("q", ""), sort, limit, offset, weak)
+            case ["topics", name] if name in then.graphs:
+                return 200, then.topic(name)
+            case ["topics", name, "graph"] if name in then.graphs:
+                around = params.get("around")
+                if around is not None and around not in then.graphs[name]:
+                    return 404, problem(
+                        404, "There is no such thing", f"around: not a subscriber (got {around!r})"
+                    )
+                return 200, then.graph(name, around)
+            case ["brokers"]:
+                return 200, overlay.brokers(params.get("q", ""), params.get("sort", "id"), limit, offset)
+            case ["brokers", broker] if broker in brokers_of(overlay.graphs):
+                return 200, overlay.broker(broker)
+            case ["changes"]:
+                return 200, self.changes(params, limit)
+            case ["trend"]:
+                return 200, overlay.trend()
+            case ["diff"]:
+                return 200, overlay.diff(int(params["from"]), int(params["to"]))
+            case ["algorithms"]:
+                return 200, ALGORITHMS
+            case ["rebuilds"]:
+                return 200, {"items": [rebuild.answer() for rebuild in reversed(self.rebuilds.values())]}
+            case ["rebuilds", name] if name in self.rebuilds:
+                return 200, self.rebuilds[name].answer()
+            case ["simulations"]:
+                items = [run.answer(brief=True) for run in reversed(self.simulations.values())]
+                return 200, {"items": items}
+            case ["simulations", name] if name in self.simulations:
+                return 200, self.simulations[name].answer(int(params.get("after", 0)))
+            case ["queries"]:
+                return 200, {"items": [{k: v for k, v in q.items() if k != "cypher"} for q in QUERIES]}
+            case ["queries", name]:
+                return next(((200, query) for query in QUERIES if query["name"] == name), None)
+        return None
+
+    def changes(self, params: dict[str, str], limit: int) -> dict[str, Any]:
+        found = [
+            change
+            for change in self.overlay.changes
+            if change["version"] > int(params.get("after", 0))
+            and change["version"] < int(params.get("before", 1 << 60))
+            and all(change[name] == params[name] for name in ("kind", "actor") if name in params)
+            and params.get("since", "") <= change["at"] <= params.get("until", "9")
+            and params.get("broker") in (None, change["broker"])
+        ]
+        if params.get("order") == "desc":
+            found.reverse()
+        more = len(found) > limit
+        return {"items": found[:limit], "next": found[limit - 1]["version"] if more else None}
+
+    def change(
+        self, method: str, path: list[str], params: dict[str, str], headers: dict[str, str], body: Any
+    ) -> Answer | None:
+        match [method, *path]:
+            case ["DELETE", "brokers", broker]:
+                operations = [{"op": "leave", "broker": broker}]
+            case ["POST", "changes"]:
+                operations = body
+            case ["POST", "what-if"]:
+                return self.what_if(body)
+            case _:
+                return None
+        for operation in operations:
+            if operation["op"] != "join" and operation["broker"] not in brokers_of(self.overlay.graphs):
+                return 404, problem(404, "No such broker", f"broker: not known (got {operation['broker']!r})")
+        wanted = headers.get("if-match", "").strip('"')
+        if wanted and int(wanted) != self.overlay.version:
+            moved = problem(412, "The overlay moved", f"It is at version {self.overlay.version}")
+            return 412, moved | {"type": "urn:topicweave:problem:version-moved"}
+        planned = self.overlay.plan(operations)
+        if params.get("dry_run") == "true":
+            return 200, planned.lists() | {"version": self.overlay.version, "dry_run": True}
+        kind = operations[0]["op"] if len(operations) == 1 else "batch"
+        self.overlay.apply(planned, kind, operations[0]["broker"], self.actor)
+        return 200, planned.lists() | {"version": self.overlay.version}
+
+    def what_if(self, body: dict[str, Any]) -> Answer:
+        known = brokers_of(self.overlay.graphs)
+        for broker in body["leave"]:
+            if broker not in known:
+                return 404, problem(404, "No such broker", f"leave: no broker {broker!r}")
+        planned = self.overlay.plan([{"op": "leave", "broker": broker} for broker in body["leave"]])
+        return 200, planned.lists() | {
+            "version": self.overlay.version,
+            "topics_apart": planned.apart,
+            "topics_below_k": len(planned.apart),
+            "before": self.overlay.figures(),
+            "after": FakeOverlay(planned.graphs).figures(),
+            "seconds": 0.0042,
+        }
+
+    def job(self, method: str, path: list[str], body: Any) -> Answer | None:
+        match [method, *path]:
+            case ["POST", "rebuilds"]:
+                name = f"r{len(self.rebuilds) + 1}"
+                self.rebuilds[name] = FakeRebuild(name, body, self.overlay, self.actor, self.job_seconds)
+                return 202, self.rebuilds[name].answer()
+            case ["DELETE", "rebuilds", name] if name in self.rebuilds:
+                self.rebuilds[name].ended = "dropped"
+            case ["POST", "rebuilds", name, verb] if name in self.rebuilds:
+                rebuild, now = self.rebuilds[name], time.monotonic()
+                if verb == "activate":
+                    rebuild.activated = now
+                elif verb == "rollback" or (verb == "cancel" and rebuild.activated is not None):
+                    rebuild.rolled_back = now
+                elif verb == "cancel":
+                    rebuild.ended = "cancelled"
+                rebuild.paused_at = now if verb == "pause" else None
+                return 202, rebuild.answer()
+            case ["POST", "simulations"]:
+                name = str(len(self.simulations) + 1)
+                run = FakeSimulation(name, {"seed": 0} | body, self.overlay, self.actor, self.job_seconds)
+                self.simulations[name] = run
+                return 202, run.answer()
+            case ["DELETE", "simulations", name] if name in self.simulations:
+                self.simulations[name].stop()
+                return 200, self.simulations[name].answer()
+            case ["POST", "simulations", name, "apply"] if name in self.simulations:
+                self.simulations[name].applied = time.monotonic()
+                return 202, self.simulations[name].answer()
+            case ["POST", "queries", "top_brokers", "run"]:
+                rows = self.overlay.brokers(body["params"]["part"], "-degree", body["params"]["limit"], 0)
+                table = [[row["id"], row["degree"]] for row in rows["items"]]
+                return 200, {
+                    "columns": ["broker", "degree"],
+                    "rows": table,
+                    "seconds": 0.01,
+                    "truncated": False,
+                }
+            case ["POST", "queries", "topics_at_risk", "run"]:
+                return 200, {"columns": ["topic"], "rows": [], "seconds": 0.01, "truncated": False}
+            case _:
+                return None
+        return 204, None
 
 
 def problem(status: int, title: str, detail: str) -> dict[str, Any]:
@@ -167,14 +237,19 @@ def serve(overlay: FakeOverlay, port: int = 0) -> Iterator[FakeApi]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            status, body = api.answer(self.path, self.headers.get("X-API-Key"))
-            payload = json.dumps(body).encode()
+            length = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(length)) if length else None
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            status, answer = api.answer(self.command, self.path, headers, body)
+            payload = b"" if status == 204 else json.dumps(answer).encode()
             kind = "application/json" if status < 400 else "application/problem+json"
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(payload)))
             self.end_headers()
             self.wfile.write(payload)
+
+        do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815 - the base class's names
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
             """Nothing: the tests ask ``asked``."""
@@ -190,39 +265,3 @@ def serve(overlay: FakeOverlay, port: int = 0) -> Iterator[FakeApi]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def star(*brokers: str) -> nx.Graph[str]:
-    """The first broker linked to each of the others."""
-    return nx.Graph([(brokers[0], other) for other in brokers[1:]])
-
-
-def ring(*brokers: str) -> nx.Graph[str]:
-    """Each broker linked to the next, the last to the first."""
-    return nx.Graph(list(zip(brokers, [*brokers[1:], brokers[0]], strict=True)))
-
-
-def pieces(*parts: nx.Graph[str]) -> nx.Graph[str]:
-    """A topic that is apart."""
-    return nx.compose_all(list(parts))
-
-
-def alone(broker: str) -> nx.Graph[str]:
-    """A topic with one subscriber."""
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_node(broker)
-    return graph
-
-
-def small() -> FakeOverlay:
-    """A topic of each kind, and enough others for a second page of the list."""
-    names = [f"/region/{number // 4}/broker-{number}" for number in range(24)]
-    graphs = {
-        "/orders/created": star(*names[:9]),
-        "/orders/paid": ring(*names[4:16]),
-        "/stock/levels": pieces(ring(*names[:6]), star(*names[10:14]), alone(names[20])),
-        "/audit/one": alone(names[0]),
-        "/pair/of two": star(names[1], names[2]),
-    }
-    graphs |= {f"/plain/{number:03}": star(*names[number % 20 : number % 20 + 3]) for number in range(60)}
-    return FakeOverlay(graphs)

@@ -5,19 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
+from streamlit.util import calc_hash
 
 from tests.ui.fake_api import FakeApi
+from ui.states import FAILED
 
 
 def open_page(app: AppTest, name: str, **params: str) -> AppTest:
-    """Run a page by its file's name, as a deep link would."""
-    app.run()
-    app.switch_page(f"views/{name}.py")
+    """Run a page by its name in the URL, as a deep link would: without any other page before."""
+    app._page_hash = calc_hash(name)
     for param, value in params.items():
         app.query_params[param] = value
     app.run()
-    assert not app.exception, app.exception
+    assert_well(app)
     return app
+
+
+def assert_well(app: AppTest) -> None:
+    """Neither Streamlit's box nor ours: the console catches what its pages raise, and says so in words."""
+    assert not app.exception, app.exception
+    failed = [box.value for box in app.error if FAILED in box.value]
+    assert not failed, failed
 
 
 def said(app: AppTest) -> str:
@@ -47,3 +56,13 @@ def names(app: AppTest, column: str = "name") -> list[Any]:
 def last_list(api: FakeApi) -> str:
     """The last call for a page of topics."""
     return next(target for target in reversed(api.asked) if target.startswith("/v1/topics?"))
+
+
+def calls(api: FakeApi, start: str) -> list[str]:
+    """The calls to one address, in order."""
+    return [target for target in api.asked if target.startswith(start)]
+
+
+def button(app: AppTest, label: str) -> Button:
+    """The button with that label."""
+    return next(found for found in app.button if found.label == label)

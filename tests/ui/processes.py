@@ -39,7 +39,7 @@ def environment(**given: str) -> dict[str, str]:
 
 @contextmanager
 def started(
-    module: str, log: Path, ready: str, settings: Mapping[str, str], cwd: Path, seconds: float = 150
+    module: str, log: Path, ready: str, settings: Mapping[str, str], cwd: Path, seconds: float = 280
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run ``python -m module`` until the block ends; enter it once ``ready`` answers 200."""
     with log.open("wb") as out:

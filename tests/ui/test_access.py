@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.ui import fake_api
 from tests.ui.fake_api import FakeApi
-from tests.ui.pages import said
+from tests.ui.pages import button, open_page, said
 from ui import access
 
 
@@ -95,3 +95,30 @@ def test_a_key_file_that_is_not_there_leads_to_the_form(
     app.run()
     assert app.text_input[0].label == "API key"
     assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("scope", "words"), [("read", "read only"), ("operate", "scope operate"), ("admin", "scope admin")]
+)
+def test_the_sidebar_says_who_acts_and_what_they_may_do(
+    app: AppTest, api: FakeApi, scope: str, words: str
+) -> None:
+    api.scope = scope
+    open_page(app, "topics")
+    assert "`nightshift`" in said(app)
+    assert any(element.value.endswith(f": {words}") for element in app.sidebar.markdown)
+    assert ":material/cloud_done: API answers" in said(app)
+
+
+def test_another_key_can_be_used_and_the_homes_taken_back(app: AppTest) -> None:
+    open_page(app, "topics")
+    button(app, "Use another key").click().run()
+    assert app.text_input[0].label == "API key"
+    button(app, "Use this home's key").click().run()
+    assert "`nightshift`" in said(app)
+
+
+def test_from_elsewhere_the_homes_key_is_not_offered(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "request_is_local", lambda: False)
+    app.run()
+    assert [found.label for found in app.button] == ["Open the console"]

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from ui.broker_names import MAX_LENGTH, TILE, Box, Disc, places, short, tiles
+from ui.broker_names import MAX_LENGTH, TILE, Box, Disc, places, short, tiles, width
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,26 @@ def test_neighbours_do_not_lie_on_each_other() -> None:
         assert all(box.overlap(other) == 0 for other in boxes[rank + 1 :])
 
 
+def test_a_name_without_room_is_left_out() -> None:
+    """A crowd: the first have their names, and no name lies on another or on a disc."""
+    discs = [
+        Disc(f"a-rather-long-name-{row}-{place}", 30 * place, 22 * row, 9)
+        for row in range(4)
+        for place in range(4)
+    ]
+    found = places(discs)
+    assert discs[0].id in found
+    assert 2 < len(found) < len(discs)
+    covered = [Box(disc.x, disc.y, 18, 18) for disc in discs]
+    for name, box in found.items():
+        others = [other for known, other in found.items() if known != name]
+        assert not any(box.overlap(other) for other in [*others, *covered])
+
+
+def test_wide_letters_take_more_room() -> None:
+    assert width("ill") < width("abc") < width("ABC") < width("mmm") < width("漢字仮")
+
+
 def test_overlap_is_an_area() -> None:
     assert Box(0, 0, 10, 10).overlap(Box(5, 5, 10, 10)) == 25
     assert Box(0, 0, 10, 10).overlap(Box(10, 0, 10, 10)) == 0
@@ -44,3 +64,21 @@ def test_tiles_are_one_row_and_hold_the_whole_name() -> None:
     for tile in made:
         picture = ET.fromstring(base64.b64decode(tile.url.partition(",")[2]))
         assert "".join(picture.itertext()) == "<odd> & “name”"
+
+
+def test_a_name_keeps_off_links_and_inside_the_drawing() -> None:
+    """A link that leaves downwards sends the name above its broker; the edge sends it inwards."""
+    disc = Disc("broker", 0, 0, 8)
+    assert places([disc])["broker"].y > 0
+    assert places([disc], [((0, 0), (0, 100))])["broker"].y < 0
+    long = Disc("a-rather-long-name", 90, 0, 8)
+    box = places([long], half_width=100)["a-rather-long-name"]
+    assert box.x + box.width / 2 <= 100
+
+
+def test_crossing_is_a_length() -> None:
+    box = Box(0, 0, 10, 10)
+    assert box.crossing(((-20, 0), (20, 0))) == pytest.approx(10)
+    assert box.crossing(((0, 0), (0, 20))) == pytest.approx(5)
+    assert box.crossing(((-20, 6), (20, 6))) == 0
+    assert box.crossing(((6, -20), (20, 20))) == 0

@@ -6,101 +6,30 @@ request that leaves the machine (tests/ui/browser.py).
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-import httpx2
 import pytest
-from neo4j import GraphDatabase
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FloatRect, expect
 
-from tests.conftest import Neo4jServer
 from tests.ui import fake_api
-from tests.ui.browser import Theme, chromium, opened, settled
-from tests.ui.processes import free_port, started
+from tests.ui.browser import Theme, background, cell, click_until, metric, opened, settled
+from tests.ui.processes import free_port
+from tests.ui.system import Stack, console_on
+from ui import states
 from ui.palette import PALETTES
 from ui.topic_graph import spread
 
 pytestmark = [pytest.mark.browser, pytest.mark.neo4j]
 
 TOPIC = "/localization/kinematic_state"
-KEY = "a-key-of-the-browser-test"
 
 
-@dataclass(frozen=True)
-class Stack:
-    """A running API and the console on it."""
-
-    api: str
-    console: str
-
-    def get(self, path: str) -> Any:
-        answer = httpx2.get(self.api + path, headers={"X-API-Key": KEY}, trust_env=False)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-
-def wipe(server: Neo4jServer) -> None:
-    """The server is shared: found empty, left empty."""
-    with GraphDatabase.driver(server.uri, auth=(server.user, server.password)) as driver:
-        driver.execute_query("MATCH (n) DETACH DELETE n")
-
-
-@pytest.fixture(scope="module")
-def stack(neo4j_server: Neo4jServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """API and console as `topicweave up` starts them, on free ports, with the demo overlay."""
-    home = tmp_path_factory.mktemp("home")
-    key_file = home / "api-key"
-    key_file.touch(mode=0o600)
-    key_file.write_text(KEY)
-    api_port, console_port = free_port(), free_port()
-    api, console = f"http://127.0.0.1:{api_port}", f"http://127.0.0.1:{console_port}"
-    api_settings = {
-        "TOPICWEAVE_HOME": str(home),
-        "TOPICWEAVE_API_PORT": str(api_port),
-        "TOPICWEAVE_DEMO": "autoware",
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_USER": neo4j_server.user,
-        "NEO4J_PASSWORD": neo4j_server.password,
-    }
-    wipe(neo4j_server)
-    with ExitStack() as running:
-        running.callback(wipe, neo4j_server)
-        running.enter_context(started("backend.api", home / "api.log", f"{api}/readyz", api_settings, home))
-        running.enter_context(console_on(api, key_file, console_port, home))
-        yield Stack(api, console)
-
-
-def console_on(api: str, key_file: Path, port: int, directory: Path) -> Any:
-    """The console, as a process, on some API."""
-    settings = {
-        "TOPICWEAVE_API_URL": api,
-        "TOPICWEAVE_API_KEY_FILE": str(key_file),
-        "TOPICWEAVE_CONSOLE_PORT": str(port),
-    }
-    ready = f"http://127.0.0.1:{port}/_stcore/health"
-    return started("ui", directory / f"console-{port}.log", ready, settings, directory)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as launched:
-        yield launched
-
-
-def metric(page: Page, label: str) -> str:
-    box = page.get_by_test_id("stMetric").filter(has=page.get_by_text(label, exact=True))
-    return box.get_by_test_id("stMetricValue").inner_text()
-
-
-def background(page: Page) -> str:
-    colour = page.get_by_test_id("stApp").evaluate("element => getComputedStyle(element).backgroundColor")
-    return "#" + "".join(f"{int(part):02X}" for part in re.findall(r"\d+", colour)[:3])
+def from_the_middle(place: tuple[float, float], box: FloatRect) -> tuple[float, float]:
+    return box["x"] + box["width"] / 2 + place[0], box["y"] + box["height"] / 2 + place[1]
 
 
 def topic_address(stack: Stack, name: str) -> str:
@@ -117,7 +46,6 @@ def test_the_overview_shows_the_overlays_figures(stack: Stack, browser: Browser)
             "Version": "version",
             "Brokers": "brokers",
             "Topics": "topics",
-            "Subscriptions": "subscriptions",
             "Links": "links",
             "Max degree": "max_degree",
         }
@@ -125,8 +53,9 @@ def test_the_overview_shows_the_overlays_figures(stack: Stack, browser: Browser)
             label: f"{overlay[name]:,}" for label, name in shown.items()
         }
         assert metric(page, "Avg degree") == f"{overlay['average_degree']:.2f}"
-        expect(page.get_by_test_id("stVegaLiteChart")).to_be_visible()
-        expect(page.get_by_test_id("stDataFrame")).to_have_count(3)
+        expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
+        for title in ("Most links", "Longest ways", "Most articulation brokers", "Largest blast radius"):
+            expect(page.get_by_role("heading", name=title)).to_be_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -143,16 +72,27 @@ def test_a_topic_is_drawn_and_a_click_names_a_broker(stack: Stack, browser: Brow
         assert metric(page, "Subscribers") == str(len(graph["nodes"]))
         assert metric(page, "Components") == "1"
         expect(page.get_by_text(f"The one component: {len(graph['nodes'])} brokers")).to_be_visible()
-        page.wait_for_timeout(1000)
-        box = canvas.bounding_box()
-        assert box is not None
         # Two brokers, the first and the last in the order of their ids: placed where the API said.
         for chosen in (min(places), max(places)):
-            x, y = places[chosen]
-            page.mouse.click(box["x"] + box["width"] / 2 + x, box["y"] + box["height"] / 2 + y)
             named = page.locator(".st-key-explained").get_by_text(chosen, exact=True)
-            expect(named).to_be_visible()
+            click_until(page, canvas, functools.partial(from_the_middle, places[chosen]), named)
+        page.get_by_role("link", name="Open broker").click()
+        expect(page.get_by_role("heading", name=max(places), exact=True)).to_be_visible()
+        expect(page.get_by_role("tab", name="Topics")).to_be_visible()
+
+
+def test_moving_into_a_table_with_the_keyboard_opens_nothing(stack: Stack, browser: Browser) -> None:
+    with opened(browser) as page:
+        page.goto(f"{stack.console}/topics")
+        page.get_by_test_id("stDataFrame").wait_for()
         settled(page)
+        page.get_by_role("searchbox").focus()
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            page.wait_for_timeout(60)
+        page.wait_for_timeout(1500)
+        assert page.url.endswith("/topics")
+        expect(page.get_by_role("heading", name="Topics")).to_be_visible()
 
 
 def test_the_list_finds_a_topic_and_opens_it(stack: Stack, browser: Browser) -> None:
@@ -163,17 +103,44 @@ def test_the_list_finds_a_topic_and_opens_it(stack: Stack, browser: Browser) -> 
         expect(page.get_by_text(re.compile(r"^\d+ topics? found"))).to_be_visible()
         settled(page)
         assert "q=kinematic_state" in page.url
-        table = page.get_by_test_id("stDataFrame").bounding_box()
-        assert table is not None
-        # The first row, in its second column: a canvas has no cells to ask for.
-        page.mouse.click(table["x"] + 120, table["y"] + 34 + 14)
-        expect(page.get_by_role("heading", name=re.compile("kinematic_state"))).to_be_visible()
+        # Its name in the first row: a canvas has no cells to click.
+        title = page.get_by_role("heading", name=re.compile("kinematic_state"))
+        table = page.get_by_test_id("stDataFrame")
+        click_until(page, table, lambda box: (box["x"] + 60, box["y"] + 36 + 14), title)
         page.locator(".st-key-drawing canvas").first.wait_for()
         assert "topic=" in page.url
         settled(page)
         page.get_by_role("link", name="All topics").click()
         expect(page.get_by_role("searchbox")).to_have_value("kinematic_state")
         settled(page)
+
+
+def test_a_click_on_a_header_sorts_all_brokers(stack: Stack, browser: Browser) -> None:
+    most = stack.get("/v1/brokers?sort=-primaries&limit=1")["items"][0]
+    with opened(browser) as page:
+        page.goto(f"{stack.console}/brokers")
+        # The last header.
+        chosen = page.locator("input[value='Most primaries']")
+        table = page.get_by_test_id("stDataFrame")
+        table.wait_for()
+        click_until(page, table, lambda box: (box["x"] + box["width"] - 40, box["y"] + 18), chosen)
+        settled(page)
+        assert "sort=-primaries" in page.url
+        # A long id is shown by its end.
+        expect(cell(page, 0, 0)).to_contain_text(most["id"][-20:])
+        expect(cell(page, 0, 4)).to_have_text(str(most["primaries"]))
+
+
+def test_a_page_that_failed_is_seen_even_when_it_is_well_again(browser: Browser) -> None:
+    def look() -> None:
+        with opened(browser) as page:
+            page.goto("about:blank")
+            page.evaluate("words => document.body.innerHTML = `<p><b>${words}</b></p>`", states.FAILED)
+            page.evaluate("document.body.innerHTML = ''")
+            page.wait_for_timeout(200)
+
+    with pytest.raises(AssertionError, match="a page failed"):
+        look()
 
 
 def test_the_theme_menu_draws_the_topic_again(stack: Stack, browser: Browser) -> None:
@@ -188,22 +155,70 @@ def test_the_theme_menu_draws_the_topic_again(stack: Stack, browser: Browser) ->
         assert background(page) == PALETTES["dark"].background
 
 
-def test_every_page_says_that_the_api_is_away_and_comes_back(browser: Browser, tmp_path: Path) -> None:
+# All pages at once on two cores that others use too.
+TEN_TABS_MS = 120_000
+PAGES = {
+    "": "stMetric",
+    "/topics": "stDataFrame",
+    "/topic?topic=%2Forders%2Fpaid": "stMetric",
+    "/brokers": "stDataFrame",
+    "/broker?broker=%2Fregion%2F0%2Fbroker-0": "stMetric",
+    "/history": "stDataFrame",
+    "/what-if?leave=%2Fregion%2F0%2Fbroker-0": "stMetric",
+    "/simulator": "stExpander",
+    "/rebuilds": "stSlider",
+    "/queries": "stSelectbox",
+}
+
+
+def test_every_page_says_that_the_api_is_away_slow_or_failing_and_comes_back(
+    browser: Browser, tmp_path: Path
+) -> None:
     """On the stand-in: the real API does not come and go within a second."""
     key_file = tmp_path / "api-key"
     key_file.write_text(fake_api.KEY)
     api_port, console_port = free_port(), free_port()
-    paths = ("", "/topics", "/topic?topic=%2Forders%2Fpaid")
+    overlay = fake_api.small()
+    leaves = overlay.plan([{"op": "leave", "broker": "/region/5/broker-20"}])
+    overlay.apply(leaves, "leave", "/region/5/broker-20", "nightshift")
     with ExitStack() as running:
         running.enter_context(console_on(f"http://127.0.0.1:{api_port}", key_file, console_port, tmp_path))
         first = running.enter_context(opened(browser))
         # Tabs of one window: they share what they have fetched.
-        pages = [first, *(first.context.new_page() for _ in paths[1:])]
-        for page, path in zip(pages, paths, strict=True):
-            page.goto(f"http://127.0.0.1:{console_port}{path}")
+        pages = [first, *(first.context.new_page() for _ in range(len(PAGES) - 1))]
+        for page, path in zip(pages, PAGES, strict=True):
+            # One after the other: together they would wait for each other's connections.
+            page.goto(f"http://127.0.0.1:{console_port}{path}", timeout=TEN_TABS_MS)
         for page in pages:
-            expect(page.get_by_text("The API does not answer")).to_be_visible()
-        with fake_api.serve(fake_api.small(), api_port):
-            for page, shown in zip(pages, ("stMetric", "stDataFrame", "stMetric"), strict=True):
-                expect(page.get_by_test_id(shown).first).to_be_visible()
-                expect(page.get_by_text("The API does not answer")).to_have_count(0)
+            expect(page.get_by_test_id("stMain").get_by_text("The API does not answer").first).to_be_visible(
+                timeout=TEN_TABS_MS
+            )
+        with fake_api.serve(overlay, api_port) as api:
+            for page, shown in zip(pages, PAGES.values(), strict=True):
+                expect(page.get_by_test_id("stMain").get_by_test_id(shown).first).to_be_visible(
+                    timeout=TEN_TABS_MS
+                )
+                expect(page.get_by_test_id("stMain").get_by_text("The API does not answer")).to_have_count(
+                    0, timeout=TEN_TABS_MS
+                )
+            for page in pages[1:]:
+                page.close()
+            api.delay = 6.0
+            expect(first.get_by_test_id("stMain").get_by_text("The API is slow").first).to_be_visible(
+                timeout=TEN_TABS_MS
+            )
+            api.delay = 0.0
+            expect(first.get_by_test_id("stMain").get_by_text("The API is slow")).to_have_count(
+                0, timeout=TEN_TABS_MS
+            )
+            expect(first.get_by_test_id("stMetric").first).to_be_visible(timeout=TEN_TABS_MS)
+            api.trouble = (500, "The API failed", "Its log has the reason.")
+            first.reload()
+            expect(first.get_by_test_id("stMain").get_by_text("The API failed").first).to_be_visible(
+                timeout=TEN_TABS_MS
+            )
+            api.trouble = None
+            expect(first.get_by_test_id("stMain").get_by_text("The API failed")).to_have_count(
+                0, timeout=TEN_TABS_MS
+            )
+            expect(first.get_by_test_id("stMetric").first).to_be_visible(timeout=TEN_TABS_MS)

@@ -32,7 +32,7 @@ def test_it_serves_from_any_directory_and_ends_on_sigterm(tmp_path: Path) -> Non
             # Another address of this machine: bound to all interfaces, it would answer here as well.
             socket.create_connection(("127.0.0.2", port), timeout=2)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0, tail(log)
+        assert process.wait(60) == 0, tail(log)
     assert "Traceback" not in tail(log)
 
 

@@ -7,21 +7,25 @@ from streamlit.testing.v1 import AppTest
 
 from tests.ui import fake_api
 from tests.ui.fake_api import FakeApi
-from tests.ui.pages import metrics, names, said
+from tests.ui.pages import metrics, names, open_page, said
+from ui import client, states
 
 
 def test_it_says_how_many_topics_are_apart(app: AppTest) -> None:
     app.run()
     assert "**1 of 65 topics is apart**" in app.error[0].value
-    assert "Topics apart" in said(app)
+    app.toggle(key="problems").set_value(True).run()
     assert names(app) == ["/stock/levels"]
+    assert app.query_params["problems"] == "True"
+    assert not app.get("vega_lite_chart")
 
 
 def test_it_says_that_all_topics_are_connected(app: AppTest, api: FakeApi) -> None:
     del api.overlay.graphs["/stock/levels"]
     app.run()
     assert "**All 64 topics are connected**" in app.success[0].value
-    assert names(app)[:2] == ["/orders/paid", "/orders/created"]
+    open_page(app, "overview", problems="True")
+    assert "**No problems.**" in said(app)
 
 
 def test_it_says_what_the_policy_promises(app: AppTest, api: FakeApi) -> None:
@@ -40,11 +44,54 @@ def test_its_figures_are_the_overlays(app: AppTest, api: FakeApi) -> None:
         "Version": "4,711",
         "Brokers": str(figures["brokers"]),
         "Topics": "65",
-        "Subscriptions": str(figures["subscriptions"]),
         "Links": str(figures["links"]),
         "Avg degree": f"{figures['average_degree']:.2f}",
         "Max degree": str(figures["max_degree"]),
+        "Drift": "–",
     }
+
+
+def test_it_ranks_brokers_and_topics_five_at_a_time(app: AppTest, api: FakeApi) -> None:
+    app.run()
+    tables = {tuple(d.value.columns): d.value for d in app.dataframe}
+    assert all(len(table) <= 5 for table in tables.values())
+    asked = [target for target in api.asked if "?" in target]
+    assert {"sort=-degree", "sort=-blast_radius"} <= {sort for a in asked for sort in a.split("&")}
+    assert all("limit=5" in a for a in asked if a.startswith(("/v1/brokers?", "/v1/topics?")))
+
+
+def test_it_shows_changes_as_they_come_and_the_trend(app: AppTest, api: FakeApi) -> None:
+    app.run()
+    assert "No change yet." in said(app)
+    assert "Trend over versions" not in said(app)
+    overlay = api.overlay
+    leaver = "/region/0/broker-3"
+    overlay.apply(overlay.plan([{"op": "leave", "broker": leaver}]), "leave", leaver, "nightshift")
+    client.forget()
+    app.run()
+    feed = next(d.value for d in app.dataframe if "what" in d.value)
+    assert list(feed["what"]) == [f"leave {leaver}"]
+    assert list(feed["actor"]) == ["nightshift"]
+    assert "Trend over versions" in said(app)
+
+
+def test_drift_and_alarms_are_said(app: AppTest, api: FakeApi) -> None:
+    api.overlay.drift = {"drift": 0.083, "advised": True, "threshold": 0.05, "algorithm": "weave"}
+    alarm = {"kind": "leases", "since": "2026-03-01T22:00:00Z", "detail": "40 of 94 leases ran out at once"}
+    api.overlay.alarms = [alarm]
+    app.run()
+    assert metrics(app)["Drift"] == "+8.3%"
+    assert "**A rebuild is advised**" in said(app)
+    assert "**Leases**: 40 of 94 leases ran out at once" in said(app)
+
+
+def test_connected_but_not_as_the_policy_asks(app: AppTest, api: FakeApi) -> None:
+    api.overlay.policy = {"k": 2}
+    del api.overlay.graphs["/stock/levels"]
+    whole = api.overlay.overlay
+    api.overlay.overlay = lambda: whole() | {"topics_below_k": 3}  # type: ignore[method-assign]
+    app.run()
+    assert "**3 of 64 topics are connected, but not 2-connected**" in app.warning[0].value
 
 
 def test_an_empty_overlay_gets_the_import_command(app: AppTest, api: FakeApi) -> None:
@@ -75,3 +122,21 @@ def test_it_says_that_nothing_answers(app: AppTest, api: FakeApi, monkeypatch: p
     monkeypatch.setenv("TOPICWEAVE_API_URL", api.url)
     app.run()
     assert not app.warning
+
+
+def test_a_part_that_failed_is_due_again_after_a_while(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Overlay and identity are still remembered; the lists of brokers and topics are refused."""
+    app.run()
+    for read in (client.brokers, client.topics, client.changes):
+        read.clear()
+    api.trouble = (500, "The API failed", "")
+    app.run()
+    assert "**The API failed**" in said(app)
+    assert app.metric, "what is known stays"
+    assert "_part_failed_at" in app.session_state
+    api.trouble = None
+    monkeypatch.setattr(states, "RETRY_SECONDS", 0)
+    app.run()
+    assert "**The API failed**" not in said(app)

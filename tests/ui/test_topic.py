@@ -23,7 +23,7 @@ def drawn(app: AppTest) -> bool:
     [
         (
             "/orders/created",
-            "**In one piece**: all 9 subscribers reach each other. 1 broker holds it together alone",
+            "**In one piece**: all 9 subscribers reach each other. The loss of one broker would split it",
         ),
         (
             "/orders/paid",
@@ -81,8 +81,9 @@ def test_more_than_600_subscribers_are_counted_not_drawn(app: AppTest, api: Fake
     crowd.remove_edge("broker 399", "broker 400")
     api.overlay.graphs["/crowd"] = crowd
     open_page(app, "topic", topic="/crowd")
-    assert not drawn(app)
     assert "/v1/topics/%2Fcrowd/graph" not in api.asked
+    assert "/v1/topics/%2Fcrowd/graph?around=broker+001" in api.asked
+    assert drawn(app)
     assert "601 subscribers would show nothing" in said(app)
     assert list(app.dataframe[0].value["brokers"]) == [400, 201]
     assert len(app.dataframe[1].value) == 601
@@ -106,6 +107,24 @@ def test_it_follows_the_overlay(app: AppTest, api: FakeApi) -> None:
     app.run()
     assert metrics(app)["Version"] == "2"
     assert metrics(app)["Subscribers"] == "11"
+
+
+def test_it_shows_an_older_version(app: AppTest, api: FakeApi) -> None:
+    overlay = api.overlay
+    overlay.apply(overlay.plan([{"op": "leave", "broker": "/region/2/broker-8"}]), "leave", None, "night")
+    open_page(app, "topic", topic="/orders/paid", version="1")
+    assert "**As it was at version 1.** The overlay is at version 2 now." in said(app)
+    assert metrics(app)["Subscribers"] == "12"
+    assert "/v1/topics/%2Forders%2Fpaid/graph?version=1" in api.asked
+    app.number_input(key="_version").set_value(2).run()
+    assert "version" not in app.query_params
+    assert metrics(app)["Subscribers"] == "11"
+
+
+def test_a_version_that_is_not_kept_is_said(app: AppTest, api: FakeApi) -> None:
+    api.overlay.version, api.overlay.oldest_version = 9, 7
+    open_page(app, "topic", topic="/orders/paid", version="3")
+    assert "Not at version 3" in said(app)
 
 
 def test_what_is_shown_stays_while_the_api_is_away(app: AppTest, api: FakeApi) -> None:

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.ui.fake_api import FakeApi
 from tests.ui.pages import last_list, names, open_page, said
+from ui import client
 
 
 def test_it_lists_the_first_page_by_subscribers(app: AppTest) -> None:
@@ -13,6 +14,7 @@ def test_it_lists_the_first_page_by_subscribers(app: AppTest) -> None:
     assert names(app)[:3] == ["/orders/paid", "/stock/levels", "/orders/created"]
     assert len(names(app)) == 50
     assert "1–50 of 65 topics" in said(app)
+    assert "a header other than Connectivity to sort" in said(app)
 
 
 def test_a_search_asks_the_api_and_is_kept_in_the_url(app: AppTest, api: FakeApi) -> None:
@@ -64,3 +66,15 @@ def test_a_refusal_is_shown_with_its_detail(app: AppTest, api: FakeApi) -> None:
     open_page(app, "topics")
     assert "**Bad value**" in app.error[0].value
     assert "limit: at most 500." in app.error[0].value
+
+
+def test_problems_only_asks_the_api_and_is_kept_in_the_url(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "topics")
+    app.toggle(key="problems").set_value(True).run()
+    assert "problems=true" in last_list(api)
+    assert names(app) == ["/stock/levels"]
+    assert app.query_params["problems"] == "True"
+    del api.overlay.graphs["/stock/levels"]
+    client.forget()
+    app.run()
+    assert "No topic apart or less connected than the policy asks." in said(app)

@@ -1,57 +1,95 @@
-"""Overview: is everything connected, and what does the overlay look like?"""
+"""Overview: is everything connected, at which k, and what just happened?"""
 
 from __future__ import annotations
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
-from ui import access, client, states, topic_table
-from ui.answers import Overlay, TopicRow
-from ui.wording import count, degree, number
+from ui import (
+    access,
+    broker_table,
+    change_table,
+    charts,
+    client,
+    figures,
+    jobs,
+    listing,
+    palette,
+    states,
+    topic_table,
+    url_state,
+    watch,
+)
+from ui.answers import Overlay
+from ui.palette import Theme
+from ui.wording import against_fresh, count, degree, literal, moment, number, share
 
-REFRESH_SECONDS = 3
-# Seven of them fit a window of 1280 pixels, and every label is whole.
-FIGURE_WIDTH = 126
-TOP = 9
-TOP_WEAK = 5
-MAX_BARS = 30
+FEED = 8
+TOP = 5
+PROBLEMS = 50
 
 
-@st.fragment(run_every=REFRESH_SECONDS)
-@states.shown(retry=False)
-def live() -> None:
-    """The whole page, again and again: it follows the overlay, and comes back after the API was away."""
+def page() -> None:
+    """Figures first, then what they are made of; drawn again when anything of it moves."""
+    st.title("Overview", anchor=False)
     key = access.required_key()
     overlay = client.overlay(key)
     if overlay["brokers"] == 0:
         states.no_brokers()
+    else:
+        live(key, overlay)
+    follow(key, overlay, palette.theme())
+
+
+@st.fragment(run_every=watch.SECONDS)
+def follow(key: str, shown: Overlay, theme: Theme) -> None:
+    """Run the page again when the overlay or the theme is another one; say so while the API is away.
+
+    Not by the version alone: drift, alarms and an activation move without one, and a part that failed tries again.
+    """
+    try:
+        now = client.overlay(key)
+    except client.ApiError as error:
+        st.caption(f":material/cloud_off: {error.title}. Shown is version {number(shown['version'])}.")
         return
+    if now["version"] != shown["version"]:
+        client.forget()
+    if now != shown or palette.theme() != theme or states.retry_due():
+        st.rerun()
+
+
+def live(key: str, overlay: Overlay) -> None:
+    """The page of an overlay with brokers."""
     answer(overlay)
-    figures(overlay)
+    numbers(overlay)
+    url_state.sync("problems", False, url_state.whether)
+    st.toggle("Problems only", key="problems", on_change=url_state.push, args=("problems", False))
+    troubles(key, overlay)
+    if st.session_state["problems"]:
+        problems(key, overlay)
+        return
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="degrees-part"):
             degrees(overlay)
-        with st.container(key="topics-part"):
-            topics(key, overlay)
+        with st.container(key="feed-part"):
+            feed(key)
     with st.container(horizontal=True, gap="medium"):
-        with st.container(key="ways-part"):
-            weakest(
-                key, overlay, "Longest ways", "diameter", "The most links a message may take inside its topic"
-            )
-        with st.container(key="articulation-part"):
-            weakest(
-                key,
-                overlay,
-                "Most articulation brokers",
-                "articulation_brokers",
-                "Each splits its topic if lost alone",
-            )
+        with st.container(key="top-links-part"):
+            busiest(key, overlay)
+        with st.container(key="top-ways-part"):
+            longest(key, overlay)
+        with st.container(key="top-articulation-part"):
+            articulated(key, overlay)
+        with st.container(key="top-blast-part"):
+            dangerous(key, overlay)
+    trend(key, overlay)
 
 
 def answer(overlay: Overlay) -> None:
     """One sentence that says whether anyone has to act."""
     total, apart = overlay["topics"], overlay["topics_apart"]
+    k = int(overlay["policy"].get("k", 1))
+    weak = max(0, overlay.get("topics_below_k", 0) - apart)
     if apart:
         verb, whose = ("is", "its") if apart == 1 else ("are", "their")
         st.error(
@@ -60,7 +98,13 @@ def answer(overlay: Overlay) -> None:
             icon=":material/link_off:",
         )
         return
-    k = int(overlay["policy"].get("k", 1))
+    if weak:
+        verb = "is" if weak == 1 else "are"
+        st.warning(
+            f"**{number(weak)} of {count(total, 'topic')} {verb} connected, but not {k}-connected** as the policy asks.",
+            icon=":material/warning:",
+        )
+        return
     if k > 1:
         said = f"{k}-connected"
         meaning = (
@@ -73,90 +117,180 @@ def answer(overlay: Overlay) -> None:
     st.success(f"**{subject} {said}**: {meaning}", icon=":material/check_circle:")
 
 
-def figures(overlay: Overlay) -> None:
+def numbers(overlay: Overlay) -> None:
     """The overlay in seven numbers."""
-    shown = (
-        ("Version", number(overlay["version"]), "Every committed change raises it by one"),
-        ("Brokers", number(overlay["brokers"]), None),
-        ("Topics", number(overlay["topics"]), None),
-        ("Subscriptions", number(overlay["subscriptions"]), "Pairs of a broker and a topic it subscribes to"),
-        ("Links", number(overlay["links"]), "Links the brokers keep open; each counts once"),
-        ("Avg degree", degree(overlay["average_degree"]), "Links of a broker, on average"),
-        ("Max degree", number(overlay["max_degree"]), "Links of the broker that has most"),
+    drift = overlay.get("drift")
+    figures.show(
+        (
+            ("Version", number(overlay["version"]), "Every committed change raises it by one"),
+            ("Brokers", number(overlay["brokers"]), None),
+            (
+                "Topics",
+                number(overlay["topics"]),
+                f"With {count(overlay['subscriptions'], 'subscription')} in all",
+            ),
+            ("Links", number(overlay["links"]), "Links the brokers keep open; each counts once"),
+            ("Avg degree", degree(overlay["average_degree"]), "Links of a broker, on average"),
+            ("Max degree", number(overlay["max_degree"]), "Links of the broker that has most"),
+            (
+                "Drift",
+                share(drift["drift"]) if drift else "–",
+                f"How far the average degree is above a fresh {drift['algorithm'] if drift else 'build'}'s; "
+                "measured now and then",
+            ),
+        )
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, value, help_text in shown:
-            st.metric(label, value, help=help_text, border=True, width=FIGURE_WIDTH, height="stretch")
 
 
-def bars(histogram: list[tuple[int, int]]) -> pd.DataFrame:
-    """The degree histogram in at most 30 bars; bars of several degrees are named by their range."""
-    if not histogram:
-        return pd.DataFrame({"degree": [], "brokers": [], "first": []})
-    lowest, highest = min(d for d, _ in histogram), max(d for d, _ in histogram)
-    width = -(-(highest - lowest + 1) // MAX_BARS)
-    sums: dict[int, int] = dict.fromkeys(range(lowest, highest + 1, width), 0)
-    for value, brokers in histogram:
-        sums[lowest + (value - lowest) // width * width] += brokers
-    names = [str(first) if width == 1 else f"{first}–{min(first + width - 1, highest)}" for first in sums]
-    return pd.DataFrame({"degree": names, "brokers": list(sums.values()), "first": list(sums)})
+def troubles(key: str, overlay: Overlay) -> None:
+    """What a person should look at, apart from the topics themselves."""
+    for alarm in overlay.get("alarms", []):
+        st.error(
+            f"**{alarm['kind'].capitalize()}**: {alarm['detail']} (since {moment(alarm['since'])} UTC)",
+            icon=":material/notification_important:",
+        )
+    activation = overlay.get("activation")
+    if activation:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info("A rebuild is being activated.", icon=":material/sync:", width=420)
+            st.page_link(
+                "views/rebuild.py",
+                label="Watch it",
+                icon=":material/arrow_forward:",
+                query_params={"rebuild": activation},
+            )
+    drift = overlay.get("drift")
+    if drift and drift["advised"]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.warning(
+                f"**A rebuild is advised**: the average degree is {against_fresh(drift['drift'] or 0.0)}.",
+                icon=":material/trending_up:",
+                width=620,
+            )
+            st.page_link("views/rebuilds.py", label="Rebuilds", icon=":material/arrow_forward:")
+
+
+@states.shown(retry=False)
+def problems(key: str, overlay: Overlay) -> None:
+    """Only what is wrong: topics apart or too weakly connected, and rebuilds that failed."""
+    page = client.topics(key, sort="-components", limit=PROBLEMS, problems=True)
+    failed = [rebuild for rebuild in jobs.rebuilds(key) if rebuild["state"] == "failed"]
+    if page["items"]:
+        st.subheader("Topics", anchor=False)
+        topic_table.show(page["items"], f"problems-{overlay['version']}")
+        if page["total"] > len(page["items"]):
+            st.page_link(
+                "views/topics.py",
+                label=f"All {count(page['total'], 'topic')} with problems",
+                icon=":material/arrow_forward:",
+                query_params={"problems": "True"},
+            )
+    for rebuild in failed[:TOP]:
+        st.error(
+            f"The rebuild {literal(rebuild['algorithm'])} of {moment(rebuild['created_at'])} UTC failed: "
+            f"{rebuild['error'] or 'its log has the reason'}",
+            icon=":material/construction:",
+        )
+    drift = overlay.get("drift")
+    quiet = not overlay.get("alarms") and not (drift and drift["advised"])
+    if not page["items"] and not failed and quiet:
+        st.success("**No problems.** Nothing needs a person now.", icon=":material/check_circle:")
 
 
 def degrees(overlay: Overlay) -> None:
     """How many brokers have how many links: a low fan-out is the point of the overlay."""
     st.subheader("Degrees", anchor=False)
-    table = bars([(d, b) for d, b in overlay["degree_histogram"]])
-    every = 1 if len(table) <= 16 else 3
-    chart = (
-        alt.Chart(table)
-        .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
-        .encode(
-            x=alt.X(
-                "degree:N",
-                sort=alt.EncodingSortField("first"),
-                title="Degree (links of a broker)",
-                axis=alt.Axis(labelAngle=0, values=list(table["degree"][::every])),
-            ),
-            y=alt.Y("brokers:Q", title="Brokers", axis=alt.Axis(tickMinStep=1, format=",d")),
-            tooltip=[
-                alt.Tooltip("degree:N", title="Degree"),
-                alt.Tooltip("brokers:Q", title="Brokers", format=",d"),
-            ],
-        )
-    )
-    st.altair_chart(chart, height=290, key="degrees", alt="Number of brokers by degree")
+    spread_out = max((d for d, _ in overlay["degree_histogram"]), default=0) > charts.MAX_BARS
+    logarithmic = spread_out and st.toggle("Logarithmic", key="_symlog", help="Shows the few with many links")
+    charts.degrees(overlay["degree_histogram"], "degrees", 290, logarithmic=bool(logarithmic))
 
 
-def topics(key: str, overlay: Overlay) -> None:
-    """The topics that need a look: those apart, else those with most subscribers."""
-    rows: list[TopicRow]
-    if overlay["topics_apart"]:
-        title, sort, figure = "Topics apart", "-components", "components"
-        rows = [row for row in client.topics(key, sort=sort, limit=TOP)["items"] if row["components"] > 1]
-    else:
-        title, sort, figure = "Topics with most subscribers", "-subscribers", "diameter"
-        rows = client.topics(key, sort=sort, limit=TOP)["items"]
-    st.subheader(title, anchor=False)
-    topic_table.show(rows, f"top-{sort}-{overlay['version']}", columns=("name", "subscribers", figure))
-    st.page_link(
-        "views/topics.py",
-        label=f"All {count(overlay['topics'], 'topic')}",
-        icon=":material/arrow_forward:",
-        query_params={"sort": sort},
-    )
-
-
-def weakest(key: str, overlay: Overlay, title: str, column: str, meaning: str) -> None:
-    """The first topics by one figure, where there is anything to look at."""
-    found = client.topics(key, sort=f"-{column}", limit=TOP_WEAK)["items"]
-    rows = [
-        row for row in found if (row["diameter"] if column == "diameter" else row["articulation_brokers"])
-    ]
-    if not rows:
+@states.shown(retry=False)
+def feed(key: str) -> None:
+    """The last changes, as they come."""
+    st.subheader("Changes", anchor=False)
+    found = client.changes(key, order="desc", limit=FEED)["items"]
+    if not found:
+        st.caption("No change yet. What joins, leaves and subscribes shows up here by itself.")
         return
-    st.subheader(title, anchor=False, help=meaning)
-    topic_table.show(rows, f"weakest-{column}-{overlay['version']}", columns=("name", column))
+    rows = pd.DataFrame(
+        [
+            (
+                change["version"],
+                moment(change["at"])[11:],
+                change_table.said(change),
+                change_table.links(change),
+                change["actor"],
+            )
+            for change in found
+        ],
+        columns=["version", "at", "what", "links", "actor"],
+    )
+    listing.plain(
+        rows,
+        {
+            "version": listing.whole("Version", 70),
+            "at": listing.text("UTC", 76),
+            "what": listing.text("Change", 230),
+            "links": listing.text("Links", 76, "Links opened and closed"),
+            "actor": listing.text("Actor", 90),
+        },
+        alt="The last changes",
+    )
+    st.page_link("views/history.py", label="All changes", icon=":material/arrow_forward:")
 
 
-st.title("Overview", anchor=False)
-live()
+@states.shown(retry=False)
+def busiest(key: str, overlay: Overlay) -> None:
+    """The brokers with most links."""
+    st.subheader("Most links", anchor=False)
+    rows = client.brokers(key, sort="-degree", limit=TOP)["items"]
+    broker_table.show(rows, f"busiest-{overlay['version']}", columns=("id", "degree"))
+
+
+@states.shown(retry=False)
+def dangerous(key: str, overlay: Overlay) -> None:
+    """The brokers whose loss takes most topics apart."""
+    st.subheader(
+        "Largest blast radius", anchor=False, help="Topics that come apart if the broker goes, until repaired"
+    )
+    rows = client.brokers(key, sort="-blast_radius", limit=TOP)["items"]
+    broker_table.show(rows, f"blast-{overlay['version']}", columns=("id", "blast_radius"))
+
+
+@states.shown(retry=False)
+def longest(key: str, overlay: Overlay) -> None:
+    """The topics whose messages may travel furthest."""
+    st.subheader("Longest ways", anchor=False, help="The most links a message may take inside its topic")
+    found = client.topics(key, sort="-diameter", limit=TOP)["items"]
+    rows = [row for row in found if row["diameter"] is not None]
+    topic_table.show(rows, f"longest-{overlay['version']}", columns=("name", "diameter"))
+
+
+@states.shown(retry=False)
+def articulated(key: str, overlay: Overlay) -> None:
+    """The topics with most brokers that hold them together alone."""
+    st.subheader("Most articulation brokers", anchor=False, help="Each splits its topic if lost alone")
+    rows = client.topics(key, sort="-articulation_brokers", limit=TOP)["items"]
+    topic_table.show(rows, f"articulated-{overlay['version']}", columns=("name", "articulation_brokers"))
+
+
+@states.shown(retry=False)
+def trend(key: str, overlay: Overlay) -> None:
+    """Where links and degrees have been going."""
+    points = client.trend(key)["points"]
+    if len(points) < 2:
+        return
+    table = pd.DataFrame(points)
+    table["run"] = "live"
+    st.subheader("Trend over versions", anchor=False)
+    with st.container(horizontal=True, gap="medium"):
+        for column, title, shape in (("links", "Links", ",d"), ("average_degree", "Average degree", ",.3~f")):
+            with st.container(key=f"trend-{column.replace('_', '-')}-part"):
+                charts.lines(
+                    table, "version", column,
+                    key=f"trend-{column}", x_title="Version", y_title=title, y_format=shape, height=220,
+                )  # fmt: skip
+
+
+page()

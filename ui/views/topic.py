@@ -1,25 +1,22 @@
-"""Topic: is it one piece, and who holds it together?"""
+"""Topic: is it one piece, and who holds it together? Now, or at an older version."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
-from ui import access, client, palette, states, topic_graph
+from ui import access, client, figures, listing, palette, states, topic_graph, url_state, watch
 from ui.answers import Topic, TopicGraph
 from ui.palette import Theme
 from ui.wording import count, diameter, literal, number
 
-WATCH_SECONDS = 2
-FIGURE_WIDTH = 126
 _SELECTED = "_topic_selected"
-_FOLLOWED = "_topic_followed"
-ROW_HEIGHT = 28
 MAX_TABLE_HEIGHT = 460
+MAX_CHOICES = 500
 
 
 def page() -> None:
-    """The topic that the URL names."""
+    """The topic that the URL names, at the version that it names."""
     name = st.query_params.get("topic", "")
     back: dict[str, str] = st.session_state.get("_topics_params", {})
     if not name:
@@ -29,25 +26,81 @@ def page() -> None:
     st.page_link("views/topics.py", label="All topics", icon=":material/arrow_back:", query_params=back)
     st.title(name, anchor=False)
     key = access.required_key()
-    try:
-        topic = client.topic(key, name)
-    except client.ApiError as error:
-        if error.status == 404:
-            states.no_topic(name, back)
-            return
-        raise
     theme = palette.theme()
+    url_state.sync("version", 0, url_state.positive)
+    version = int(st.session_state["version"]) or None
+    version_field(key, version)
+    try:
+        topic = client.topic(key, name, version)
+    except client.ApiError as error:
+        if error.status == 404 and version is None:
+            states.no_topic(name, back)
+        elif error.status in (404, 410):
+            states.empty(
+                f"Not at version {number(version or 0)}",
+                f"At that version the overlay had no topic {literal(name)}, or the version is no longer kept.",
+            )
+        else:
+            raise
+        return
     answer(topic)
-    figures(topic)
+    numbers(topic)
     if topic["subscribers"] > topic_graph.MAX_BROKERS:
-        too_large(topic)
+        too_large(key, topic, version, theme)
         downloads(topic, crowd(topic), None)
     elif topic["subscribers"] > 0:
-        graph = client.topic_graph(key, name)
+        graph = client.topic_graph(key, name, version)
         if topic["subscribers"] > 1:
             drawing(name, graph, theme)
         table(topic, graph)
-    follow(key, topic["version"], theme)
+    if version is None:
+        watch.follow(key, topic["version"], theme)
+    else:
+        watch.follow_theme(theme)
+
+
+def version_field(key: str, version: int | None) -> None:
+    """Which version is on show, where there is more than one to choose from."""
+    try:
+        overlay = client.overlay(key)
+    except client.ApiError as error:
+        if error.passes:
+            # The page can do without; its own figures say what is the matter.
+            return
+        raise
+    oldest, live = overlay.get("oldest_version", overlay["version"]), overlay["version"]
+    if oldest >= live and version is None:
+        return
+
+    def pushed() -> None:
+        wanted = st.session_state["_version"]
+        st.session_state["version"] = 0 if wanted is None or wanted >= live else wanted
+        url_state.push("version", 0)
+
+    st.session_state["_version"] = version or live
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.number_input(
+            "Version",
+            min_value=min(oldest, version or live),
+            max_value=max(live, version or live),
+            step=1,
+            key="_version",
+            on_change=pushed,
+            width=180,
+            help=f"From {number(oldest)}, the oldest kept, to {number(live)}, the live one",
+        )
+        if version is not None:
+            st.page_link(
+                "views/topic.py",
+                label="Back to live",
+                icon=":material/update:",
+                query_params={"topic": st.query_params.get("topic", "")},
+            )
+    if version is not None:
+        st.info(
+            f"**As it was at version {number(version)}.** The overlay is at version {number(live)} now.",
+            icon=":material/history:",
+        )
 
 
 def answer(topic: Topic) -> None:
@@ -64,10 +117,10 @@ def answer(topic: Topic) -> None:
             icon=":material/link_off:",
         )
     elif cut:
-        risk = f"{count(cut, 'broker')} {'holds' if cut == 1 else 'hold'} it together alone"
+        risk = "The loss of one broker" if cut == 1 else f"The loss of any one of {number(cut)} brokers"
         st.success(
             f"**In one piece**: all {count(subscribers, 'subscriber')} reach each other. "
-            f"{risk}; if {'it goes' if cut == 1 else 'one of them goes'}, links must be repaired.",
+            f"{risk} would split it until links are repaired.",
             icon=":material/check_circle:",
         )
     elif bridges:
@@ -80,7 +133,7 @@ def answer(topic: Topic) -> None:
         )
 
 
-def figures(topic: Topic) -> None:
+def numbers(topic: Topic) -> None:
     """The topic in seven numbers."""
     shown = (
         ("Subscribers", number(topic["subscribers"]), None),
@@ -99,12 +152,10 @@ def figures(topic: Topic) -> None:
         ("Bridges", number(len(topic["bridges"])), "Links whose loss alone splits the topic"),
         ("Version", number(topic["version"]), "The version of the overlay that is shown"),
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, value, help_text in shown:
-            st.metric(label, value, help=help_text, border=True, width=FIGURE_WIDTH, height="stretch")
+    figures.show(shown)
 
 
-def drawing(name: str, graph: TopicGraph, theme: Theme) -> None:
+def drawing(name: str, graph: TopicGraph, theme: Theme, *, whole: bool = True) -> None:
     """The subgraph, with what explains it and what is selected beside it."""
     remembered: tuple[str, str] | None = st.session_state.get(_SELECTED)
     brokers = {broker["id"]: broker for broker in graph["nodes"]}
@@ -121,7 +172,7 @@ def drawing(name: str, graph: TopicGraph, theme: Theme) -> None:
                 st.session_state.pop(_SELECTED, None)
                 st.caption("Click a broker in the drawing. Drag to move, scroll to zoom.")
             st.subheader("Legend", anchor=False)
-            topic_graph.legend(graph, theme)
+            topic_graph.legend(graph, theme, whole=whole)
 
 
 def selection(graph: TopicGraph, chosen: str) -> None:
@@ -135,6 +186,12 @@ def selection(graph: TopicGraph, chosen: str) -> None:
     if broker["articulation"]:
         facts.append("**articulation broker**")
     st.markdown(" · ".join(facts))
+    st.page_link(
+        "views/broker.py",
+        label="Open broker",
+        icon=":material/arrow_forward:",
+        query_params={"broker": chosen},
+    )
     peers = sorted(
         b if a == chosen else a for a, b in ((x["a"], x["b"]) for x in graph["links"]) if chosen in (a, b)
     )
@@ -174,97 +231,90 @@ def table(topic: Topic, graph: TopicGraph) -> None:
     """All brokers of the topic, and both files."""
     frame = brokers_frame(graph)
     st.subheader("Brokers", anchor=False)
-    rows(frame)
+    rows(topic, frame)
     links = pd.DataFrame(
         [(x["a"], x["b"], x["bridge"]) for x in graph["links"]], columns=["broker_a", "broker_b", "bridge"]
     )
     downloads(topic, frame, links)
 
 
-def rows(frame: pd.DataFrame) -> None:
-    """A table of brokers; the browser sorts it, since it is whole."""
-    st.dataframe(
+def rows(topic: Topic, frame: pd.DataFrame) -> None:
+    """A table of brokers; a name leads to its broker."""
+    listing.show(
         frame,
+        f"brokers-{topic['name']}-{topic['version']}",
+        opens="broker",
+        page="views/broker.py",
+        param="broker",
         # One component needs no column: ids are long.
-        column_order=[c for c in frame.columns if c != "component" or frame["component"].nunique() > 1],
-        hide_index=True,
-        row_height=ROW_HEIGHT,
-        height=min(MAX_TABLE_HEIGHT, ROW_HEIGHT * len(frame) + 36),
-        column_config={
-            "broker": st.column_config.TextColumn("Broker", width=440),
+        columns=[c for c in frame.columns if c != "component" or frame["component"].nunique() > 1],
+        config={
             "component": st.column_config.NumberColumn("Component", width=92),
-            "links_in_topic": st.column_config.NumberColumn(
-                "Topic links", format="localized", width=92, help="Links to brokers of this topic"
-            ),
-            "degree": st.column_config.NumberColumn(
-                "All links", format="localized", width=84, help="Links to any broker: its degree"
-            ),
+            "links_in_topic": listing.whole("Topic links", 92, "Links to brokers of this topic"),
+            "degree": listing.whole("All links", 84, "Links to any broker: its degree"),
             "articulation": st.column_config.CheckboxColumn("Articulation", width=94),
         },
+        name_label="Broker",
+        name_width=440,
+        max_height=MAX_TABLE_HEIGHT,
         alt="Brokers of the topic",
     )
 
 
-def too_large(topic: Topic) -> None:
-    """Counts and components where a drawing would be a hairball."""
+def too_large(key: str, topic: Topic, version: int | None, theme: Theme) -> None:
+    """Counts, components and one broker's neighbourhood where a drawing of all would be a hairball."""
     st.info(
         f"A drawing of {count(topic['subscribers'], 'subscriber')} would show nothing: topics of up to "
-        f"{number(topic_graph.MAX_BROKERS)} are drawn. Here are the components and the brokers that matter.",
+        f"{number(topic_graph.MAX_BROKERS)} are drawn. Here are the components, the brokers that matter, and the "
+        "neighbourhood of one of them.",
         icon=":material/info:",
     )
     sizes = [len(members) for members in topic["components"]]
     if len(sizes) > 1:
         st.subheader("Components", anchor=False)
-        st.dataframe(
+        listing.plain(
             pd.DataFrame({"component": range(1, len(sizes) + 1), "brokers": sizes}),
-            hide_index=True,
-            width=320,
-            row_height=ROW_HEIGHT,
-            height=min(300, ROW_HEIGHT * len(sizes) + 36),
-            column_config={
-                "component": st.column_config.NumberColumn("Component"),
-                "brokers": st.column_config.NumberColumn("Brokers", format="localized"),
-            },
+            {"component": listing.whole("Component"), "brokers": listing.whole("Brokers")},
             alt="Components by size",
+            max_height=300,
+            width=320,
         )
+    neighbourhood(key, topic, version, theme)
     st.subheader("Brokers", anchor=False)
-    rows(crowd(topic))
+    rows(topic, crowd(topic))
+
+
+def neighbourhood(key: str, topic: Topic, version: int | None, theme: Theme) -> None:
+    """Two steps around a chosen broker; first those that hold the topic together."""
+    st.subheader("Neighbourhood", anchor=False)
+    members = list(crowd(topic)["broker"])
+    url_state.sync("around", members[0], str)
+    if st.session_state["around"] not in members:
+        st.session_state["around"] = members[0]
+    around = st.selectbox(
+        "Two steps around",
+        # The rest is reached through the table and the broker's page.
+        list(dict.fromkeys([st.session_state["around"], *members[:MAX_CHOICES]])),
+        key="around",
+        width=460,
+        on_change=url_state.push,
+        args=("around", members[0]),
+    )
+    graph = client.topic_graph(key, topic["name"], version, around)
+    if len(graph["nodes"]) > topic_graph.MAX_BROKERS:
+        st.caption(f"Even two steps reach {count(len(graph['nodes']), 'broker')}: too many to draw.")
+    elif len(graph["nodes"]) > 1:
+        drawing(topic["name"], graph, theme, whole=False)
+    else:
+        st.caption("It has no link in this topic.")
 
 
 def downloads(topic: Topic, brokers: pd.DataFrame, links: pd.DataFrame | None) -> None:
     """The same as files; their names carry the version, so that two of them can be told apart."""
     with st.container(horizontal=True):
         for what, frame in (("brokers", brokers), ("links", links)):
-            if frame is None or frame.empty:
-                continue
-            st.download_button(
-                f"{what.capitalize()} as CSV",
-                frame.to_csv(index=False).encode(),
-                file_name=f"topic-{what}-v{topic['version']}.csv",
-                mime="text/csv",
-                icon=":material/download:",
-                on_click="ignore",
-            )
-
-
-@st.fragment(run_every=WATCH_SECONDS)
-def follow(key: str, version: int, theme: Theme) -> None:
-    """Draw again when the overlay moved on or the person changed the theme: neither runs the page by itself.
-
-    While the API is away, what is on the page stays, and a line says how old it is.
-    """
-    if palette.theme() != theme:
-        st.rerun()
-    try:
-        now = client.overlay(key)["version"]
-    except client.ApiError as error:
-        st.caption(f":material/cloud_off: {error.title}. Shown is version {number(version)}.")
-        return
-    if now != version and st.session_state.get(_FOLLOWED) != now:
-        # Once for each version: an answer that lags behind must not make the page run in circles.
-        st.session_state[_FOLLOWED] = now
-        client.forget_topics()
-        st.rerun()
+            if frame is not None and not frame.empty:
+                listing.as_csv(f"{what.capitalize()} as CSV", frame, f"topic-{what}-v{topic['version']}.csv")
 
 
 page()

@@ -15,7 +15,7 @@ from algorithms.engine import UNBOUNDED, Limits, Ties, connect_largest, connect_
 from algorithms.engine.band import Pass
 from algorithms.engine.bitsets import TILE
 from algorithms.engine.run import Run
-from algorithms.registry import silent
+from algorithms.progress import silent
 from tests.algorithms.strategies import any_interests, divided_interests, named
 from tests.algorithms.twins.steps import across, broken_round_step, broken_step
 

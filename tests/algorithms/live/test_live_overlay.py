@@ -225,6 +225,39 @@ def test_the_leave_of_a_hub_with_more_neighbours_than_candidates(
     assert live.snapshot().is_ktco(k)
 
 
+@pytest.mark.parametrize("strategy", ["shadow", "naive", "weave"])
+def test_a_hub_is_replaced_by_about_the_links_that_greedy_merge_would_add(strategy: str) -> None:
+    spokes = workloads.generate(brokers=600, topics=300, subscriptions=5, seed=1)
+    topics = {name: spokes.topics_of(name) for name in spokes.brokers}
+    interests = Interests.from_mapping({**topics, "hub": spokes.topics})
+    star = Overlay.from_names(interests, [(name, "hub") for name in spokes.brokers])
+    live = LiveOverlay(star, Policy(strategy))  # type: ignore[arg-type]
+    before = live.images()
+    plan = live.change(leave("hub"))
+    assert live.snapshot().is_tco()
+    # All links were the hub's, so what greedy merge would add is a fresh overlay.
+    assert len(plan.opened) < 1.03 * len(build("gm", spokes).links)
+    for opened in plan.opened:
+        assert set(opened.topics) <= set(topics[opened.a]) & set(topics[opened.b])
+    served = sum(len(opened.topics) for opened in plan.opened)
+    assert served == spokes.subscriptions - len(spokes.topics)
+    live.undo()
+    assert live.images() == before
+
+
+def test_a_batch_of_joins_opens_fewer_links_than_one_by_one() -> None:
+    whole = workloads.generate(brokers=500, topics=150, subscriptions=10, seed=2)
+    first = {name: whole.topics_of(name) for name in whole.brokers[:440]}
+    start = build("weave", Interests.from_mapping(first))
+    changes = [join(name, whole.topics_of(name)) for name in whole.brokers[440:]]
+    together, apart = LiveOverlay(start), LiveOverlay(start)
+    together.change(changes)
+    for change in changes:
+        apart.change(change)
+    assert together.snapshot().is_tco()
+    assert together.links < apart.links
+
+
 def test_arrays_grow_and_slots_are_used_again() -> None:
     live = LiveOverlay(Overlay.from_names(Interests.from_mapping({}), []), Policy("weave"))
     images = []
@@ -260,3 +293,19 @@ def test_long_churn_keeps_the_promise_and_the_arrays_small(strategy: str) -> Non
         live.refresh_backups()
     assert live.snapshot().is_tco()
     assert len(live._state.pool) < 3 * pool + 4096
+
+
+def test_a_copy_plans_the_same_and_goes_its_own_way() -> None:
+    interests = workloads.generate(brokers=80, topics=12, subscriptions=3, seed=2)
+    live = LiveOverlay(build("weave", interests))
+    live.refresh_backups()
+    live.change(leave(interests.brokers[0]))
+    twin, before = live.copy(), live.images()
+    assert twin.images() == before
+    changes = [leave(broker) for broker in interests.brokers[1:9]] + [join("new", ["t1", "another"])]
+    assert twin.plan(changes) == live.plan(changes)
+    twin.change(changes)
+    assert live.images() == before
+    assert twin.images() != before
+    twin.undo()
+    assert twin.images() == before

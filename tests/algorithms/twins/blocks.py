@@ -83,3 +83,43 @@ def broken_block_step(
     if left:
         return Broken(len(present) - len(before), None, "finish", f"{min(left)} still contributes")
     return None
+
+
+def block_scores(
+    interests: Interests, links: Iterable[Pair], *, alpha: float, b: float
+) -> dict[Pair, tuple[float, int]]:
+    """Weighted GM2: the score of every pair that shares no block in some topic, and in how many it shares none."""
+    links = list(links)
+    found: dict[Pair, tuple[float, int]] = {}
+    for topic in range(len(interests.topics)):
+        members = interests.subscriber_indices(topic).tolist()
+        degree = {v: sum(v in link and set(link) <= set(members) for link in links) for v in members}
+        together = topic_pairs_in_blocks(interests, topic, links)
+        for v, w in combinations(members, 2):
+            if (v, w) not in together:
+                score, terms = found.get((v, w), (0.0, 0))
+                ends = (1 + degree[v]) ** -b + (1 + degree[w]) ** -b
+                found[v, w] = score + len(members) ** -alpha * ends, terms + 1
+    return found
+
+
+def broken_weighted_step(
+    interests: Interests, links: Links, *, alpha: float, b: float, existing: Links = ()
+) -> Broken | None:
+    """The first link that was not within one level of the best score at its step, or None.
+
+    A level is 1/32 wide at the most. Pairs of one topic are no candidates until no other pair is left.
+    """
+    present = [(int(min(v, w)), int(max(v, w))) for v, w in existing]
+    for step, (v, w) in enumerate(links):
+        link = (int(min(v, w)), int(max(v, w)))
+        scores = block_scores(interests, present, alpha=alpha, b=b)
+        if link not in scores:
+            return Broken(step, link, "no link of score 0", "its ends share a block in every common topic")
+        several = {pair: score for pair, (score, terms) in scores.items() if terms > 1}
+        best = max(several.values(), default=0.0)
+        if several.get(link, 0.0) * (1 + 1 / 32) * (1 + 1e-6) < best:
+            return Broken(step, link, "within one level of the best", f"{scores[link]}, best {best}")
+        present.append(link)
+    left = block_scores(interests, present, alpha=alpha, b=b)
+    return Broken(len(present), None, "finish", f"{min(left)} still contributes") if left else None

@@ -1,0 +1,59 @@
+"""Backup and restore: one file out while changes go on, one file into an empty overlay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, File, Response, UploadFile
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
+
+from backend.api.access import Admin
+from backend.api.dependencies import LiveMirror, TheManager
+from backend.api.imports import ImportJob, TheImports, queue
+from backend.api.problems import problems
+from backend.backup import take_backup
+from backend.imports.request import Access
+
+router = APIRouter(tags=["backups"])
+
+
+@router.get(
+    "/backup",
+    response_class=FileResponse,
+    responses={200: {"content": {"application/zip": {}}, "description": "the backup"}},
+)
+async def download_backup(mirror: LiveMirror, manager: TheManager, _: Admin) -> FileResponse:
+    """The overlay at this very version, its history and its keys' hashes, in one file; changes go on meanwhile."""
+    folder = manager.settings.home / "uploads"
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{uuid4()}.zip"
+    try:
+        manifest = await take_backup(mirror, Access.of(manager.settings), target)
+    except BaseException:
+        _remove(target)
+        raise
+    return FileResponse(
+        target,
+        media_type="application/zip",
+        filename=f"topicweave-{manifest['version']}.zip",
+        headers={"X-Overlay-Version": str(manifest["version"])},
+        background=BackgroundTask(_remove, target),
+    )
+
+
+@router.post("/restores", status_code=202, response_model=ImportJob, responses=problems(409))
+async def start_restore(
+    imports: TheImports,
+    caller: Admin,
+    response: Response,
+    backup: Annotated[UploadFile, File(description="a file that GET /v1/backup gave")],
+) -> dict[str, Any]:
+    """Restore a backup into an empty overlay; ask /v1/imports/{id} how far it is."""
+    return await queue(imports, caller.name, response, {"backup": backup}, kind="restore")
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)

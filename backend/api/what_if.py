@@ -1,0 +1,96 @@
+"""What-if: any set of leaves, joins and subscriptions, tried on a copy; nothing changes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from algorithms.live import join, leave, subscribe, unsubscribe
+from backend.api.changes import Topics
+from backend.api.dependencies import LiveMirror
+from backend.api.limits import RequestLimits, limited_by
+from backend.errors import BadValue
+from backend.record import Pair
+from backend.what_if import what_if
+
+router = APIRouter(tags=["what-if"])
+
+
+class Joining(BaseModel):
+    """A broker that might join."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str
+    topics: Topics
+
+
+class Subscribing(BaseModel):
+    """Topics that a broker might take up or give up."""
+
+    model_config = ConfigDict(extra="forbid")
+    broker: str
+    topics: Topics
+
+
+class Supposition(BaseModel):
+    """What might happen, all at once."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"leave": ["/control/operation_mode_transition_manager"]}]},
+    )
+    leave: list[str] = Field(default_factory=list, json_schema_extra=limited_by("max_batch_size"))
+    join: list[Joining] = Field(default_factory=list, json_schema_extra=limited_by("max_batch_size"))
+    subscribe: list[Subscribing] = Field(default_factory=list, json_schema_extra=limited_by("max_batch_size"))
+    unsubscribe: list[Subscribing] = Field(
+        default_factory=list, json_schema_extra=limited_by("max_batch_size")
+    )
+
+
+class TopicApart(BaseModel):
+    """A topic in pieces, before the repair."""
+
+    topic: str
+    subscribers: int
+    components: list[list[str]] = Field(description="its pieces, the largest first")
+
+
+class Consequence(BaseModel):
+    """What would come of it."""
+
+    version: int = Field(description="the version it was tried on")
+    topics_apart: list[TopicApart]
+    topics_below_k: int = Field(description="topics that would not be k-connected before the repair")
+    opened: list[Pair]
+    closed: list[Pair]
+    opened_reasons: list[str]
+    closed_reasons: list[str]
+    before: dict[str, Any]
+    after: dict[str, Any]
+    seconds: float
+
+
+@router.post("/what-if")
+async def suppose(mirror: LiveMirror, supposed: Supposition, limits: RequestLimits) -> Consequence:
+    """Which topics would come apart, which links the repair would open, degrees before and after."""
+    for field in ("leave", "join", "subscribe", "unsubscribe"):
+        limits.check_batch(getattr(supposed, field), field)
+    limits.check_ids([*supposed.leave, *(broker.id for broker in supposed.join)], "broker")
+    for broker in supposed.join:
+        limits.check_topics(broker.topics)
+    for step in (*supposed.subscribe, *supposed.unsubscribe):
+        limits.check_topics(step.topics)
+    changes = [
+        *(leave(broker) for broker in dict.fromkeys(supposed.leave)),
+        *(join(broker.id, broker.topics) for broker in supposed.join),
+        *(subscribe(step.broker, step.topics) for step in supposed.subscribe),
+        *(unsubscribe(step.broker, step.topics) for step in supposed.unsubscribe),
+    ]
+    if not changes:
+        raise BadValue("leave: nothing is supposed; name brokers to leave, join or subscribe", field="leave")
+    version = mirror.version
+    found = await asyncio.to_thread(what_if, mirror.live.copy(), changes)
+    return Consequence(version=version, **found)

@@ -1,0 +1,65 @@
+"""Failures: a link that an agent cannot open is closed, planned around, and shown with both its brokers."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+
+from algorithms import BadInput
+from algorithms.live import LiveOverlay, Plan, plan_around
+from backend.errors import BadValue, Conflict, NotFound
+from backend.live import Mirror, Proposal, Writer
+from backend.record import Pair
+from backend.store import BrokerFacts
+from backend.store.commit import Statement
+from backend.times import stamp
+
+FAILURES_KEPT = 20
+LATELY = timedelta(minutes=10)
+"""For so long after a link failed, others are preferred to it."""
+
+
+def avoid_link(writer: Writer, broker: str, link: Pair, reason: str, at: datetime, actor: str) -> Proposal:
+    """The change that does without a link; refused where a topic has nobody else.
+
+    The mirror is the writer's of the moment: it may be another one when the change's turn comes.
+    """
+    if broker not in link or link[0] == link[1]:
+        raise BadValue(f"link: must be a link of {broker!r} (got {list(link)!r})", field="link")
+    a, b = sorted(link)
+    told = {"link": [a, b], "reason": reason, "at": stamp(at)}
+
+    def plan(live: LiveOverlay) -> Plan:
+        if a not in live or b not in live:
+            missing = a if a not in live else b
+            raise NotFound(f"link: no such broker (got {missing!r})", field="link")
+        try:
+            return plan_around(live, a, b, failed_since(writer.mirror, at - LATELY))
+        except BadInput as error:
+            problem = NotFound if error.reason == "no such link" else Conflict
+            raise problem(str(error), field="link") from None
+
+    def known(end: str) -> list[dict[str, object]]:
+        return [*writer.mirror.facts_of(end).failures, told][-FAILURES_KEPT:]
+
+    def also(_: int) -> tuple[Statement, ...]:
+        rows = [{"broker": end, "failures": json.dumps(known(end))} for end in (a, b)]
+        return (("agent/write_failures", {"rows": rows}),)
+
+    def committed() -> None:
+        for end in (a, b):
+            if end in writer.mirror.live:
+                writer.mirror.facts.setdefault(end, BrokerFacts()).failures = known(end)
+
+    return Proposal("failure", actor, plan, broker=broker, also=also, committed=committed)
+
+
+def failed_since(mirror: Mirror, since: datetime) -> set[Pair]:
+    """Links that agents could not open after that moment, and that are not open now."""
+    return {
+        (a, b)
+        for facts in mirror.facts.values()
+        for failure in facts.failures
+        for a, b in [failure["link"]]
+        if datetime.fromisoformat(failure["at"]) > since and (a, b) not in mirror.links
+    }

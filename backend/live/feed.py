@@ -1,0 +1,60 @@
+"""The feed: the newest change records in memory, and a way to wait for the next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+
+from backend.record import ChangeRecord
+
+RECORDS_KEPT = 10_000
+
+
+class Feed:
+    """The tail of the history, one record a version, without a gap."""
+
+    def __init__(self) -> None:
+        self._records: deque[ChangeRecord] = deque(maxlen=RECORDS_KEPT)
+        self._news = asyncio.Event()
+        self.closed = False
+
+    @property
+    def first(self) -> int | None:
+        """The oldest version that is kept here."""
+        return self._records[0].version if self._records else None
+
+    def publish(self, records: Iterable[ChangeRecord]) -> None:
+        """Committed records, the oldest first."""
+        self._records.extend(records)
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def restart(self) -> None:
+        """Forget all: the overlay was loaded anew, and what came between is in the database only."""
+        self._records.clear()
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def after(self, version: int, limit: int = RECORDS_KEPT) -> list[ChangeRecord] | None:
+        """The records that follow a version, at most so many; None where some of them are kept no more."""
+        if not self._records or version >= self._records[-1].version:
+            return []
+        if version + 1 < self._records[0].version:
+            return None
+        # Counted from the end: that is where followers read, and where a deque is quick.
+        begin = version - self._records[-1].version
+        return [self._records[i] for i in range(begin, min(begin + limit, 0))]
+
+    def close(self) -> None:
+        """No more will come: whoever waits is let go, so that the process can end."""
+        self.closed = True
+        self._news.set()
+
+    async def wait(self, seconds: float) -> bool:
+        """Until something is published; False when nothing was for so long."""
+        try:
+            await asyncio.wait_for(self._news.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True

@@ -1,0 +1,155 @@
+"""Change records: the audit log, the event feed and the way back to older versions, in one shape.
+
+In Neo4j a record is a node with parallel lists of strings, so that plain Cypher can rebuild the overlay at any version
+backwards from the live one; in JSON it has lists of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from algorithms.live import LinkChange, Plan
+from backend.times import stamp
+
+Kind = Literal[
+    "join", "leave", "subscribe", "unsubscribe", "set-topics", "batch", "expire",
+    "import", "policy", "activate", "rollback", "prune", "failure", "merge",
+]  # fmt: skip
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The overlay in numbers as a change left it: what its trend is drawn from, without rebuilding any version."""
+
+    brokers: int
+    links: int
+    max_degree: int
+
+    @property
+    def average_degree(self) -> float:
+        """Two ends a link, shared by all brokers; 0.0 without brokers."""
+        return 2 * self.links / self.brokers if self.brokers else 0.0
+
+
+@dataclass(frozen=True)
+class ChangeRecord:
+    """One version of the overlay: who changed what, and the exact difference."""
+
+    version: int
+    group: str
+    """The commit it was part of."""
+    at: datetime
+    actor: str
+    kind: str
+    broker: str | None = None
+    joined: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    opened: tuple[Pair, ...] = ()
+    opened_reasons: tuple[str, ...] = ()
+    closed: tuple[Pair, ...] = ()
+    closed_reasons: tuple[str, ...] = ()
+    subscribed: tuple[Pair, ...] = ()
+    unsubscribed: tuple[Pair, ...] = ()
+    figures: Figures | None = None
+
+    @classmethod
+    def of_plan(
+        cls, plan: Plan, *, version: int, group: str, at: datetime, actor: str, kind: Kind, broker: str | None
+    ) -> ChangeRecord:
+        """The record of a plan."""
+        return cls(
+            version, group, at, actor, kind, broker, plan.joined, plan.left,
+            tuple(link.ends for link in plan.opened), tuple(link.reason for link in plan.opened),
+            tuple(link.ends for link in plan.closed), tuple(link.reason for link in plan.closed),
+            plan.subscribed, plan.unsubscribed,
+        )  # fmt: skip
+
+    def plan(self) -> Plan:
+        """The same difference, to be replayed."""
+        return Plan(
+            self.version - 1,
+            joined=self.joined,
+            left=self.left,
+            subscribed=self.subscribed,
+            unsubscribed=self.unsubscribed,
+            opened=tuple(LinkChange(a, b, "repair") for a, b in self.opened),
+            closed=tuple(LinkChange(a, b, "replaced") for a, b in self.closed),
+        )
+
+    def touches(self, broker: str) -> bool:
+        """Whether it changes something of that broker: itself, its links or its subscriptions."""
+        return (
+            self.broker == broker
+            or broker in self.joined
+            or broker in self.left
+            or any(broker in link for link in self.opened)
+            or any(broker in link for link in self.closed)
+            or any(broker == who for who, _ in self.subscribed)
+            or any(broker == who for who, _ in self.unsubscribed)
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The record as the API tells it."""
+        return {
+            "version": self.version,
+            "group": self.group,
+            "at": stamp(self.at),
+            "actor": self.actor,
+            "kind": self.kind,
+            "broker": self.broker,
+            "joined": self.joined,
+            "left": self.left,
+            "opened": self.opened,
+            "opened_reasons": self.opened_reasons,
+            "closed": self.closed,
+            "closed_reasons": self.closed_reasons,
+            "subscribed": self.subscribed,
+            "unsubscribed": self.unsubscribed,
+        }
+
+    def properties(self) -> dict[str, Any]:
+        """The record as properties of a Change node."""
+        return {
+            "version": self.version,
+            "group": self.group,
+            "at": self.at,
+            "actor": self.actor,
+            "kind": self.kind,
+            "broker": self.broker,
+            "joined": self.joined,
+            "left": self.left,
+            "opened_a": [a for a, _ in self.opened],
+            "opened_b": [b for _, b in self.opened],
+            "opened_reason": self.opened_reasons,
+            "closed_a": [a for a, _ in self.closed],
+            "closed_b": [b for _, b in self.closed],
+            "closed_reason": self.closed_reasons,
+            "subscribed_broker": [broker for broker, _ in self.subscribed],
+            "subscribed_topic": [topic for _, topic in self.subscribed],
+            "unsubscribed_broker": [broker for broker, _ in self.unsubscribed],
+            "unsubscribed_topic": [topic for _, topic in self.unsubscribed],
+            **(asdict(self.figures) if self.figures else {}),
+        }
+
+    @classmethod
+    def from_node(cls, node: Mapping[str, Any]) -> ChangeRecord:
+        """The record that a Change node holds."""
+
+        def texts(name: str) -> tuple[str, ...]:
+            return tuple(node.get(name) or ())
+
+        def pairs(first: str, second: str) -> tuple[Pair, ...]:
+            return tuple(zip(texts(first), texts(second), strict=True))
+
+        return cls(
+            node["version"], node["group"], node["at"].to_native(), node["actor"], node["kind"], node.get("broker"),
+            texts("joined"), texts("left"),
+            pairs("opened_a", "opened_b"), texts("opened_reason"),
+            pairs("closed_a", "closed_b"), texts("closed_reason"),
+            pairs("subscribed_broker", "subscribed_topic"), pairs("unsubscribed_broker", "unsubscribed_topic"),
+            Figures(node["brokers"], node["links"], node["max_degree"]) if node.get("links") is not None else None,
+        )  # fmt: skip

@@ -1,0 +1,215 @@
+"""Simulations as jobs: churn on a copy of the live overlay or on a generated workload, in a process of its own.
+
+They are kept in the memory of the API process that runs them, the newest ones only: a simulation changes nothing, so
+nothing is lost with it. One of the live overlay can be applied to it afterwards, round by round, as ordinary changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+from uuid import uuid4
+
+import structlog
+
+from algorithms import BadInput, Interests, Overlay
+from algorithms.churn import Round, simulate
+from algorithms.live import Change
+from algorithms.workloads import generate
+from backend.errors import BadValue, Conflict, NotFound, Problem
+from backend.live import Proposal
+from backend.live.proposal import planner
+from backend.manager import Manager
+from backend.times import stamp
+from backend.worker import Report, in_process
+
+log = structlog.get_logger(__name__)
+
+SIMULATIONS_KEPT = 50
+ROUNDS_AT_MOST = 100_000
+AT_ONCE = 2
+
+State = Literal["queued", "running", "done", "failed", "cancelled", "applying", "applied"]
+
+
+@dataclass
+class Simulation:
+    """One simulation, from the request on."""
+
+    id: str
+    request: dict[str, Any]
+    actor: str
+    created_at: datetime
+    base_version: int
+    state: State = "queued"
+    stage: str = "waiting"
+    share: float = 0.0
+    error: str | None = None
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    changes: list[tuple[Change, ...]] = field(default_factory=list, repr=False)
+    summary: dict[str, Any] | None = None
+    applied: dict[str, int] | None = None
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    def as_json(self, after: int | None = None) -> dict[str, Any]:
+        """As the API tells it; the rounds after one that is known already, none of them in a list."""
+        rounds = [] if after is None else self.rounds[max(0, after) :]
+        return {
+            "id": self.id,
+            "state": self.state,
+            "request": self.request,
+            "actor": self.actor,
+            "created_at": stamp(self.created_at),
+            "base_version": self.base_version,
+            "progress": {"stage": self.stage, "share": round(self.share, 4)},
+            "error": self.error,
+            "rounds": rounds,
+            "next": len(self.rounds),
+            "summary": self.summary,
+            "applied": self.applied,
+        }
+
+
+class Simulations:
+    """The simulations of one API process."""
+
+    def __init__(self, manager: Manager) -> None:
+        self._manager = manager
+        self._all: dict[str, Simulation] = {}
+        self._turn = asyncio.Semaphore(AT_ONCE)
+
+    def list(self) -> list[Simulation]:
+        """The newest first."""
+        return list(reversed(self._all.values()))
+
+    def find(self, simulation_id: str) -> Simulation:
+        """One that this process ran."""
+        if simulation_id not in self._all:
+            raise NotFound(f"simulation: no such simulation (got {simulation_id!r})", field="simulation")
+        return self._all[simulation_id]
+
+    def request(
+        self,
+        source: Literal["live", "workload"],
+        workload: Mapping[str, Any] | None,
+        options: dict[str, Any],
+        actor: str,
+    ) -> Simulation:
+        """Queue a simulation."""
+        if (source == "workload") != (workload is not None):
+            wanted = "needs a workload" if workload is None else "takes no workload"
+            raise BadValue(f"workload: source {source!r} {wanted}", field="workload")
+        if options["rounds"] > ROUNDS_AT_MOST:
+            raise BadValue(f"rounds: at most {ROUNDS_AT_MOST} (got {options['rounds']})", field="rounds")
+        mirror = self._manager.mirror
+        simulation = Simulation(
+            str(uuid4()),
+            {"source": source, "workload": workload, **options},
+            actor,
+            datetime.now(UTC),
+            mirror.version,
+        )
+        self._all[simulation.id] = simulation
+        while len(self._all) > SIMULATIONS_KEPT:
+            oldest = next(iter(self._all))
+            if self._all[oldest].state in ("queued", "running", "applying"):
+                break
+            del self._all[oldest]
+        simulation.task = asyncio.create_task(self._run(simulation, workload, options))
+        return simulation
+
+    async def _run(
+        self, simulation: Simulation, workload: Mapping[str, Any] | None, options: dict[str, Any]
+    ) -> None:
+        try:
+            async with self._turn:
+                simulation.state = "running"
+                overlay = None if workload is not None else await self._manager.mirror.snapshot()
+
+                def report(share: float, stage: Any) -> None:
+                    if isinstance(stage, tuple):
+                        done, changes = stage
+                        simulation.rounds.append(done)
+                        simulation.changes.append(changes)
+                    else:
+                        simulation.stage, simulation.share = stage, share
+
+                simulation.summary = await in_process(report, _simulate, overlay, workload, options)
+                simulation.state, simulation.stage, simulation.share = "done", "done", 1.0
+        except asyncio.CancelledError:
+            simulation.state, simulation.error = "cancelled", "cancelled"
+        except Problem as problem:
+            simulation.state, simulation.error = "failed", problem.detail
+        except Exception as error:
+            log.exception("a simulation failed", id=simulation.id)
+            simulation.state, simulation.error = "failed", f"{type(error).__name__}: {error}"
+
+    async def cancel(self, simulation_id: str) -> Simulation:
+        """Stop one that runs, or that is being applied; what it did so far stays."""
+        simulation = self.find(simulation_id)
+        if simulation.task and not simulation.task.done():
+            simulation.task.cancel()
+            await asyncio.gather(simulation.task, return_exceptions=True)
+        return simulation
+
+    def apply(self, simulation_id: str, actor: str) -> Simulation:
+        """Do to the live overlay what was simulated, round by round."""
+        simulation = self.find(simulation_id)
+        if simulation.request["source"] != "live":
+            raise Conflict(
+                "simulation: only one of the live overlay can be applied to it", field="simulation"
+            )
+        if simulation.state != "done":
+            raise Conflict(
+                f"simulation: it is {simulation.state}; only one that is done can be applied",
+                field="simulation",
+            )
+        simulation.state = "applying"
+        simulation.applied = {"done": 0, "total": len(simulation.changes), "skipped": 0}
+        simulation.task = asyncio.create_task(self._apply(simulation, actor))
+        return simulation
+
+    async def _apply(self, simulation: Simulation, actor: str) -> None:
+        """A round that does not fit any more (its broker has gone meanwhile) is skipped and counted."""
+        assert simulation.applied is not None
+        try:
+            for changes in simulation.changes:
+                plan = planner(lambda live, changes=changes: live.plan(changes))  # type: ignore[misc]
+                try:
+                    await self._manager.writer.submit(Proposal("batch", actor, plan))
+                except Problem as problem:
+                    if problem.status >= 500:
+                        raise
+                    simulation.applied["skipped"] += 1
+                simulation.applied["done"] += 1
+            simulation.state = "applied"
+        except asyncio.CancelledError:
+            simulation.state, simulation.error = "cancelled", "stopped while it was applied"
+        except Problem as problem:
+            simulation.state, simulation.error = "failed", problem.detail
+        except Exception as error:
+            log.exception("applying a simulation failed", id=simulation.id)
+            simulation.state, simulation.error = "failed", f"{type(error).__name__}: {error}"
+
+    async def stop(self) -> None:
+        """End what runs."""
+        for simulation in self._all.values():
+            await self.cancel(simulation.id)
+
+
+def _simulate(
+    report: Report, overlay: Overlay | None, workload: Mapping[str, Any] | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """In the spawned process."""
+    interests: Interests = overlay.interests if overlay is not None else generate(**(workload or {}))
+
+    def watch(done: Round, changes: tuple[Change, ...]) -> None:
+        report(0.0, (asdict(done), changes))  # type: ignore[arg-type]
+
+    try:
+        return simulate(interests, overlay=overlay, progress=report, watch=watch, **options).summary()
+    except BadInput as error:
+        raise BadValue(str(error), field=error.field) from None

@@ -1,0 +1,30 @@
+"""Answers that were given before: a repeated Idempotency-Key finds the first one, for a day."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cypher
+from backend.store.commit import Statement
+from backend.store.database import Database
+
+HOURS_KEPT = 24
+
+
+async def find_answers(database: Database, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The fingerprint of the request and the text of its answer, for each key that has one."""
+    found = await database.read("idempotency/find_answers", keys=list(keys))
+    return {row["key"]: (row["fingerprint"], row["answer"]) for row in found}
+
+
+def remember_answers(rows: list[tuple[str, str, str]]) -> Statement:
+    """A statement of the changes' own transaction; each row is key, fingerprint and answer."""
+    return (
+        "idempotency/add_answers",
+        {"rows": [{"key": key, "fingerprint": print_, "answer": answer} for key, print_, answer in rows]},
+    )
+
+
+async def forget_old_answers(database: Database) -> None:
+    """Remove the answers that are older than a day."""
+    await database.run(cypher.statement("idempotency/forget_answers"), hours=HOURS_KEPT)

@@ -1,0 +1,94 @@
+"""Work in a process of its own: spawned, heard of, ended with the process that asked for it.
+
+Reading files, building overlays and decoding millions of rows would hold the interpreter that serves live changes; in
+another process they do not. It is spawned, as a fork after a parallel kernel kills the child.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from algorithms.errors import BadInput
+from backend.errors import BadValue, Problem
+
+Report = Callable[[float, str], None]
+"""Called now and then with the share done (0 to 1) and what is being done."""
+Answer = TypeVar("Answer")
+Given = ParamSpec("Given")
+
+
+async def in_process(
+    report: Report,
+    work: Callable[Concatenate[Report, Given], Answer],
+    *given: Given.args,
+    **named: Given.kwargs,
+) -> Answer:
+    """What ``work(report, *given)`` answers or raises, worked out in a spawned process; ended when this is cancelled."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(there, work, given, named), daemon=True)
+    await asyncio.to_thread(process.start)
+    there.close()
+    try:
+        while True:
+            try:
+                kind, *told = await asyncio.to_thread(here.recv)
+            except EOFError:
+                await asyncio.to_thread(process.join)
+                raise Problem(f"the process that did this ended: {_ending(process.exitcode)}") from None
+            if kind == "progress":
+                report(*told)
+            elif kind == "problem":
+                raise told[0]
+            elif kind == "error":
+                raise Problem(told[0])
+            else:
+                answer: Answer = told[0]
+                return answer
+    finally:
+        process.kill()
+        await asyncio.to_thread(process.join)
+        here.close()
+
+
+def _run(there: Connection, work: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def report(share: float, stage: str) -> None:
+        there.send(("progress", share, stage))
+
+    try:
+        there.send(("done", work(report, *given, **named)))
+    except Problem as problem:
+        there.send(("problem", problem))
+    except BadInput as error:
+        there.send(("problem", BadValue(str(error), field=error.field)))
+    except BaseException as error:  # noqa: BLE001 (whatever it is, the other side must hear of it)
+        traceback.print_exc(file=sys.stderr)
+        with suppress(OSError):
+            there.send(("error", f"{type(error).__name__}: {error}"))
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed cannot end its children: they notice, and go."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _ending(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    return signal.Signals(-code).name

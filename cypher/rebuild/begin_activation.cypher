@@ -1,0 +1,9 @@
+// A rebuild begins to be activated, unless another one is. $id; $from: the state it must be in; $properties; $owner.
+MATCH (overlay:Overlay {name: 'live'})
+SET overlay.asked = $id
+WITH overlay
+OPTIONAL MATCH (other:Rebuild {state: 'activating'})
+WITH collect(other.id) AS others
+OPTIONAL MATCH (rebuild:Rebuild {id: $id}) WHERE rebuild.state = $from AND others = []
+SET rebuild += $properties, rebuild.state = 'activating', rebuild.owner = $owner, rebuild.heartbeat_at = datetime()
+RETURN others, rebuild.id AS begun

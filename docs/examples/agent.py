@@ -1,0 +1,82 @@
+"""An agent beside a broker: it joins with a lease, opens and closes the links it is told, and acknowledges.
+
+.venv/bin/python docs/examples/agent.py http://127.0.0.1:8080 KEY broker-7 /sensing/lidar /tf
+"""
+
+import json
+import sys
+import time
+from urllib.parse import quote
+
+import httpx2
+
+TTL = 60  # seconds; the stream is never silent for more than 15, and every sign of life renews the lease
+
+
+def open_link(other: str) -> str:
+    print("open", other, flush=True)  # your broker's own call goes here
+    return ""  # or why it could not be opened
+
+
+def close_link(other: str) -> None:
+    print("close", other, flush=True)
+
+
+class Agent:
+    def __init__(self, api: str, key: str, broker: str, *topics: str) -> None:
+        self.broker, self.topics, self.open = broker, topics, set[str]()
+        self.path = f"/brokers/{quote(broker, safe='')}"
+        self.http = httpx2.Client(base_url=f"{api}/v1", headers={"X-API-Key": key}, timeout=40)
+
+    def ask(self, method: str, path: str, **body: object) -> dict:
+        return self.http.request(method, self.path + path, json=body or None).raise_for_status().json()
+
+    def join(self) -> dict:
+        # 409: it never left, we were restarted or cut off for a while. Any other refusal meets the next call too.
+        self.http.post("/brokers", json={"id": self.broker, "topics": self.topics, "ttl_seconds": TTL})
+        self.ask("PUT", "/topics", topics=self.topics)
+        return self.ask("GET", "")
+
+    def follow(self, known: dict) -> None:
+        me, wanted = self.broker, {link["broker"] for link in known["links"]}
+        with self.http.stream("GET", "/events", params={"broker": me, "after": known["version"]}) as events:
+            for line in events.raise_for_status().iter_lines():
+                field, _, value = line.partition(": ")
+                if field == "data":
+                    change = json.loads(value)
+                    wanted |= {a if b == me else b for a, b in change["opened"] if me in (a, b)}
+                    wanted -= {a if b == me else b for a, b in change["closed"] if me in (a, b)}
+                elif field == "id":  # ends every change and ping, the first at once: this version is reached
+                    self.keep(wanted, int(value))
+
+    def keep(self, wanted: set[str], version: int) -> None:
+        """Open first, then close, so that every topic stays connected; then say so."""
+        self.ask("POST", "/heartbeat", ttl_seconds=TTL)  # 404: the lease had expired
+        failed = {other: reason for other in wanted - self.open if (reason := open_link(other))}
+        for other in self.open - wanted:
+            close_link(other)
+        self.open = wanted - failed.keys()
+        for other, reason in failed.items():  # what is planned instead comes as an event
+            time.sleep(1)  # where much fails, the overlay must not change as fast as we can try
+            self.ask("POST", "/failures", link=[self.broker, other], reason=reason)
+        if not failed:
+            self.ask("POST", "/acks", version=version)
+
+    def run(self) -> None:
+        try:
+            while (
+                True
+            ):  # a lost connection, 410, an expired lease: join again, read what is wanted now, go on
+                try:
+                    self.follow(self.join())
+                except httpx2.HTTPError as error:
+                    print(error, file=sys.stderr, flush=True)
+                time.sleep(1)
+        except KeyboardInterrupt:
+            self.ask("DELETE", "")  # the others mend what this breaks
+            for other in self.open:
+                close_link(other)
+
+
+if __name__ == "__main__":
+    Agent(*sys.argv[1:]).run()

@@ -1,0 +1,184 @@
+"""Neo4j in, Neo4j out: interests and candidates through the Spark connector, the rebuild's record through the driver.
+
+A job writes ``progress`` and ``report`` of its Rebuild, and its CANDIDATE relationships; its state and its heartbeat are
+the manager's. What it reads comes in pages of separate transactions, so the overlay may move meanwhile: the versions
+before and after are in the report, and what moved is repaired when the rebuild is activated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any, Self
+
+import neo4j
+from neo4j.exceptions import DriverError, Neo4jError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+import cypher
+from algorithms.errors import BadInput
+from spark.errors import JobFailed
+
+WANTED = ("queued", "running")
+"""States of a rebuild in which a job may work for it."""
+
+LINKS_A_BATCH = 500
+"""Candidates a transaction: while it runs, the brokers at their ends wait."""
+
+RETRIES_A_BATCH = 20
+MILLISECONDS_BETWEEN_RETRIES = 250
+"""Agents' heartbeats and acknowledgements lock brokers too, in another order: a batch that gives way is sent again."""
+
+BROKERS_A_PAGE = 20_000
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where the database is, and who we are there."""
+
+    uri: str
+    user: str
+    password: str
+
+    def options(self) -> dict[str, str]:
+        """As the connector wants them."""
+        return {
+            "url": self.uri,
+            "authentication.type": "basic",
+            "authentication.basic.username": self.user,
+            "authentication.basic.password": self.password,
+        }
+
+
+class RebuildRecord:
+    """The record of one rebuild, and the overlay it is for."""
+
+    def __init__(self, access: Access, rebuild: str) -> None:
+        self.access = access
+        self.rebuild = rebuild
+        # The driver would tell of every attempt on stderr; what it comes to is told once, by whoever runs the job.
+        logging.getLogger("neo4j").addHandler(logging.NullHandler())
+        try:
+            self._driver = neo4j.GraphDatabase.driver(
+                access.uri,
+                auth=(access.user, access.password),
+                notifications_min_severity="OFF",
+                connection_acquisition_timeout=10,
+                connection_timeout=10,
+                max_transaction_retry_time=5,
+            )
+        except (ValueError, DriverError) as error:
+            raise BadInput("neo4j", access.uri, str(error).splitlines()[0]) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._driver.close()
+
+    def check(self) -> None:
+        """Raise :class:`BadInput` for a rebuild that does not exist, or that nobody waits for."""
+        found = self._run("spark/read_rebuild")
+        if not found:
+            raise BadInput("rebuild", self.rebuild, "there is no such rebuild")
+        if found[0]["state"] not in WANTED:
+            raise BadInput("rebuild", self.rebuild, f"this rebuild is {found[0]['state']}, not running")
+        if found[0]["cancelling"]:
+            raise BadInput("rebuild", self.rebuild, "this rebuild is being cancelled")
+
+    def overlay(self) -> tuple[int, int]:
+        """The version of the live overlay, and its brokers."""
+        found = self._run("spark/read_overlay")
+        if not found or found[0]["state"] != "live":
+            raise BadInput("neo4j", self.access.uri, "there is no live overlay to rebuild")
+        return int(found[0]["version"]), int(found[0]["brokers"])
+
+    def tell(self, stage: str, share: float) -> bool:
+        """Record progress; whether the rebuild is still wanted. A database that is away for a moment is not an answer."""
+        try:
+            found = self._run("spark/record_progress", progress=_progress(stage, share))
+        except JobFailed:
+            return True
+        return bool(found) and found[0]["state"] in WANTED and not found[0]["cancelling"]
+
+    def report(self, report: dict[str, Any]) -> None:
+        """Record the job's report."""
+        self._run("spark/record_report", report=json.dumps(report))
+
+    def candidates(self) -> int:
+        """How many candidates the rebuild has by now."""
+        return int(self._run("spark/count_candidates")[0]["candidates"])
+
+    def delete_candidates(self) -> None:
+        """Take back what was written, in batches; as far as the database is there."""
+        deleted = LINKS_A_BATCH
+        with contextlib.suppress(JobFailed):
+            while deleted == LINKS_A_BATCH:
+                deleted = self._run("rebuild/delete_candidates", limit=LINKS_A_BATCH)[0]["deleted"]
+
+    def _run(self, name: str, **parameters: Any) -> list[neo4j.Record]:
+        try:
+            return self._driver.execute_query(
+                cypher.statement(name), {"rebuild": self.rebuild, **parameters}
+            ).records
+        except (DriverError, Neo4jError, OSError) as error:
+            reason = (str(error) or type(error).__name__).splitlines()[0]
+            raise JobFailed(f"Neo4j at {self.access.uri}: {reason}") from None
+
+
+def read_interests(session: SparkSession, access: Access, brokers: int) -> DataFrame:
+    """Interests ``(broker, topic)`` of the live overlay, in pages; a broker without topics has one row with a null."""
+    pages = max(1, min(-(-brokers // BROKERS_A_PAGE), 4 * session.sparkContext.defaultParallelism))
+    read = (
+        session.read.format("org.neo4j.spark.DataSource")
+        .options(**access.options())
+        .option("query", cypher.statement("spark/read_interests"))
+        .option("query.count", str(brokers))
+        .option("partitions", str(pages))
+        .schema("broker string, topics array<string>")
+        .load()
+    )
+    # One read serves all steps: pages read twice could differ.
+    kept = read.persist()
+    return kept.select("broker", sf.explode_outer("topics").alias("topic"))
+
+
+def write_candidates(links: DataFrame, access: Access, rebuild: str) -> None:
+    """Write links ``(broker_a, broker_b)`` as candidates, one batch after the other: two at once could wait for
+    each other's brokers for ever."""
+    (
+        links.select(sf.lit(rebuild).alias("rebuild"), "broker_a", "broker_b")
+        .repartition(1)
+        .sortWithinPartitions("broker_a", "broker_b")
+        .write.format("org.neo4j.spark.DataSource")
+        .options(**access.options())
+        .option("query", cypher.statement("spark/create_candidates"))
+        .option("batch.size", str(LINKS_A_BATCH))
+        .option("transaction.retries", str(RETRIES_A_BATCH))
+        .option("transaction.retry.timeout", str(MILLISECONDS_BETWEEN_RETRIES))
+        .mode("Overwrite")
+        .save()
+    )
+
+
+def departed(links: DataFrame, session: SparkSession, access: Access) -> int:
+    """How many of the links have an end that is no broker any more."""
+    live = (
+        session.read.format("org.neo4j.spark.DataSource")
+        .options(**access.options())
+        .option("labels", ":Broker")
+        .schema("id string")
+        .load()
+        .select("id")
+        .persist()
+    )
+    here = links.join(live.withColumnRenamed("id", "broker_a"), "broker_a", "left_semi")
+    both = here.join(live.withColumnRenamed("id", "broker_b"), "broker_b", "left_semi")
+    return links.count() - both.count()
+
+
+def _progress(stage: str, share: float) -> str:
+    return json.dumps({"stage": stage, "share": round(min(max(share, 0.0), 1.0), 4)})

@@ -1,0 +1,130 @@
+"""``topicweave experiments``: a run, the same again, an interrupt, bad input; and the page in docs/."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from backend.cli import main
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(["experiments", *map(str, arguments)])
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+def test_a_run_and_the_same_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, page = tmp_path / "results", tmp_path / "site" / "papers.md"
+    code, first, _ = run(capsys, "examples", "--quick", "--out", out, "--page", page)
+    assert code == 0
+    assert first.startswith("examples: 17 points in ")
+    assert f"{page}: written" in first
+    code, second, _ = run(capsys, "examples", "--quick", "--out", out, "--page", page)
+    assert code == 0
+    assert second == first[first.index("\n") + 1 :]
+    assert (out / "quick" / "examples.jsonl").is_file()
+    assert "| gm 6.3 | GM on the cuboid, k = 3, m = 4" in page.read_text()
+    assert (
+        f"```sh\ntopicweave experiments examples --quick --out {out} --page {page}\n```" in page.read_text()
+    )
+    assert (page.parent / "images" / "papers" / "examples.csv").is_file()
+    code, listed, _ = run(capsys, "examples", "gm", "--list", "--quick", "--out", out)
+    assert [line.split()[:4] for line in listed.splitlines()][-1] == ["examples", "17", "of", "17"]
+    assert listed.startswith("gm-brokers")
+
+
+def test_no_run_makes_the_page_from_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--no-run", "--out", tmp_path)
+    assert code == 0
+    assert " 0 agree, 0 differ, " in out
+    assert "not measured yet" in (tmp_path / "full" / "experiments.md").read_text()
+
+
+def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
+    command = ["dc-table-1", "--quick", "--out", str(tmp_path)]
+    program = "import sys; from backend.cli import main; main(['experiments', *sys.argv[1:]])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    kept = tmp_path / "quick" / "dc-table-1.jsonl"
+    deadline = time.monotonic() + 200
+    while not (kept.exists() and kept.read_bytes().endswith(b"\n")) and time.monotonic() < deadline:
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    found = re.search(r"(\d+) of 20 points are kept in ", err)
+    assert found is not None
+    assert int(found[1]) == len(kept.read_text().splitlines()) >= 1
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "sweep: no such sweep, there are gm-brokers"),
+        (["--page", "page.html"], "page: must be a file that ends in .md (got 'page.html')"),
+        (["--no-run", "--again"], "--no-run and --again exclude each other"),
+        (["--unknown"], "No such option"),
+    ],
+)
+def test_bad_input(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_results_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = run(capsys, "examples", "--out", tmp_path / "file")
+    assert code == 2
+    assert "is a file, results need a folder" in err
+
+
+def test_a_folder_of_real_interests_that_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOPICWEAVE_DATA", str(tmp_path / "nowhere"))
+    code, _, err = run(capsys, "beyond-real", "--quick", "--out", tmp_path)
+    assert code == 2
+    assert "TOPICWEAVE_DATA: must be a folder" in err
+
+
+def test_the_page_in_docs_names_what_made_it() -> None:
+    text = (DOCS / "experiments.md").read_text()
+    assert "```sh\ntopicweave experiments --quick --page docs/experiments.md\n```" in text
+    with (DOCS / "images" / "experiments" / "beyond-real.csv").open() as file:
+        sources = {row["source"] for row in csv.DictReader(file)}
+    assert len(sources) > 1
+    for name in sources:
+        assert f"| `{name}` | " in text, "a file whose source is not told"
+
+
+def test_a_faster_rebuild_is_a_reason_for_higher_ratios_only() -> None:
+    text = (DOCS / "experiments.md").read_text()
+    rows = re.findall(r"\| ([\d.]+)% \(±\d+%\) \| ([\d.]+)% \| \*\*differ\*\* \| our Low-ODA is lazy", text)
+    assert rows
+    for printed, ours in rows:
+        assert float(ours) > float(printed)
+
+
+def test_the_page_in_docs_misses_nothing() -> None:
+    text = (DOCS / "experiments.md").read_text()
+    links = re.findall(r"\]\((images/[^)]+)\)", text)
+    assert len(links) > 40
+    assert not [link for link in links if not (DOCS / link).is_file()]
+    shown = {(DOCS / link).name for link in links}
+    assert {path.name for path in (DOCS / "images" / "experiments").iterdir()} == shown

@@ -1,0 +1,112 @@
+"""`topicweave rebuild`, `plan`, `backup` and `restore` on a running API, as an operator types them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import neo4j
+import pytest
+
+from algorithms.files import write_interests
+from algorithms.workloads import generate
+from backend.api import create_app
+from tests.backend.conftest import empty, rows
+from tests.backend.live import KEY, settings_of
+from tests.backend.running_api import running
+from tests.backend.test_cli_keys import record, topicweave
+from tests.backend.test_rebuilds import wait_until
+from tests.conftest import Neo4jServer
+
+pytestmark = pytest.mark.neo4j
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@contextmanager
+def home_with_api(server: Neo4jServer, path: Path) -> Iterator[Path]:
+    path.mkdir()
+    (path / "api-key").write_text(KEY["X-API-Key"] + "\n")
+    with running(create_app(settings_of(server, path))) as url:
+        record(path, url)
+        wait_until(lambda: httpx2.get(f"{url}/readyz", trust_env=False, timeout=60).status_code == 200)
+        yield path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """A command's exit code, and what it said."""
+
+    def command(home: Path, *arguments: object) -> tuple[int, str, str]:
+        code = topicweave(*map(str, arguments), "--home", str(home))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return command
+
+
+def links(driver: neo4j.Driver) -> list[dict[str, Any]]:
+    return rows(driver, "MATCH (a)-[:LINK]->(b) RETURN a.id AS a, b.id AS b ORDER BY a, b")
+
+
+def test_plans_backup_and_restore(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, run: Run
+) -> None:
+    file, saved = tmp_path / "interests.csv", tmp_path / "saved.zip"
+    write_interests(generate(brokers=60, topics=15, subscriptions=4, seed=1), file)
+    with home_with_api(neo4j_server, tmp_path / "one") as home:
+        assert run(home, "import", file)[0] == 0
+        before = links(database)
+        _check_refused(home, run)
+        code, out, err = run(home, "rebuild", "gm", "--json")
+        assert code == 0, err
+        plan = json.loads(out[out.index("{\n") :])  # the API of this test logs to the same place
+        assert plan["state"] == "planned"
+        assert links(database) == before
+        code, out, _ = run(home, "plan", "show", plan["id"])
+        assert f"{plan['plan']['links']:,} links" in out
+        assert "maximum degree" in out
+        assert plan["id"] in run(home, "plan", "list")[1]
+        code, out, err = run(home, "plan", "activate", plan["id"])
+        assert (code, f"{plan['id']}: gm (local), active" in out) == (0, True), err
+        assert len(links(database)) == plan["plan"]["links"]
+        assert run(home, "plan", "rollback", plan["id"])[0] == 0
+        assert links(database) == before
+        code, _, err = run(home, "plan", "rollback", plan["id"])
+        assert (code, "only one that is active can be rolled back" in err) == (1, True), err
+        assert run(home, "plan", "drop", plan["id"])[0] == 0
+        assert rows(database, "MATCH ()-[c:CANDIDATE]->() RETURN c") == []
+        code, out, err = run(home, "backup", saved)
+        assert (code, "version" in out) == (0, True), err
+        version = rows(database, "MATCH (o:Overlay) RETURN o.version AS version")
+        code, _, err = run(home, "restore", saved)
+        assert (code, "the overlay lives already" in err) == (1, True), err
+    empty(database)
+    with home_with_api(neo4j_server, tmp_path / "two") as home:
+        damaged = tmp_path / "damaged.zip"
+        damaged.write_bytes(saved.read_bytes()[:-100])
+        code, _, err = run(home, "restore", damaged)
+        assert (code != 0, "damaged.zip" in err) == (True, True), err
+        code, out, err = run(home, "restore", saved)
+        assert code == 0, err
+        assert "60 brokers" in out
+    assert links(database) == before
+    assert rows(database, "MATCH (o:Overlay) RETURN o.version AS version") == version
+
+
+def _check_refused(home: Path, run: Run) -> None:
+    for arguments, told in (
+        (("rebuild", "magic"), "magic"),
+        (("rebuild", "weave", "--keep", "-1"), "keep"),
+        (("plan", "show", "nothing"), "no such rebuild"),
+        (("backup", home / "not-a-zip.tar"), "must end in .zip"),
+        (("restore", home / "missing.zip"), "missing.zip"),
+    ):
+        code, _, err = run(home, *arguments)
+        assert code == 2, (arguments, err)
+        assert told in err
+        assert err.strip().count("\n") == 0, err

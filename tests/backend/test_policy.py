@@ -1,0 +1,245 @@
+"""Policy, leases, acknowledgements and failures through the API on a real Neo4j."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+from neo4j.exceptions import ServiceUnavailable
+
+from algorithms import Interests, Overlay
+from algorithms.completion import missing_links
+from algorithms.live import LiveOverlay
+from backend.api import policy as policy_routes
+from backend.live import writer as live_writer
+from backend.policy import Policy
+from backend.store.overlay import read_policy
+from tests.backend.conftest import rows
+from tests.backend.live import Served, served
+from tests.conftest import Neo4jServer
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture
+def live(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path) -> Iterator[Served]:
+    with served(neo4j_server, database, tmp_path) as opened:
+        for i in range(8):
+            opened.join(f"b{i}", "all", f"t{i % 3}")
+        yield opened
+
+
+def stored(live: Served) -> Overlay:
+    return Overlay.from_names(Interests.from_mapping(live.stored_interests()), live.stored_links())
+
+
+def until(true: Callable[[], Any], patience: float = 120) -> None:
+    """Wait for what a slow machine may take long for."""
+    deadline = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def once(before: Callable[[], object], real: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, with something that happens before its first call."""
+    waiting = [before]
+
+    def called(*given: Any, **named: Any) -> Any:
+        if waiting:
+            waiting.pop()()
+        return real(*given, **named)
+
+    return called
+
+
+def test_raising_k_shows_its_plan_and_keeps_its_promise(
+    live: Served, neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    assert live.ask("GET", "policy") == Policy().properties()
+    plan = live.ask("PUT", "policy", json={"k": 2}, params={"dry_run": "true"})
+    assert plan["dry_run"]
+    assert live.version == 8
+    assert not stored(live).is_ktco(2)
+    done = live.ask("PUT", "policy", json={"k": 2, "lambda": 4})
+    assert done["opened"] == plan["opened"]
+    assert done["version"] == live.version == 9
+    assert stored(live).is_ktco(2)
+    (record,) = rows(
+        live.driver,
+        "MATCH (c:Change {kind: 'policy'}) RETURN c.policy_before AS before, c.policy_after AS after",
+    )
+    assert json.loads(record["before"]) == {"k": 1, "lambda": 3}
+    assert json.loads(record["after"]) == {"k": 2, "lambda": 4}
+    live.join("late", "all")
+    live.leave("b0")
+    assert stored(live).is_ktco(2)
+    assert live.ask("GET", "overlay")["topics_below_k"] == 0
+    with served(neo4j_server, database, tmp_path) as other:
+        assert other.ask("GET", "policy") == live.ask("GET", "policy")
+    assert live.ask("PUT", "policy", json={"k": 2})["version"] == live.version, (
+        "nothing to change, no version"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [({"k": 3}, "k"), ({"rho": 0.5}, "rho"), ({"lambda": 0}, "lambda"), ({"algorithm": "magic"}, "algorithm"),
+     ({"lease_brake": 2}, "lease_brake"), ({"colour": 1}, "colour"), ({"strategy": "hope"}, "strategy")],
+)  # fmt: skip
+def test_a_bad_policy_is_named(live: Served, body: dict[str, object], field: str) -> None:
+    assert live.ask("PUT", "policy", json=body, status=422)["field"] == field
+    assert live.ask("GET", "policy") == Policy().properties()
+
+
+def test_an_expired_lease_is_a_leave_and_a_heartbeat_renews_it(live: Served) -> None:
+    for broker, ttl in (("brief", 1), ("steady", 8)):
+        body = {"id": broker, "topics": ["all"], "ttl_seconds": ttl}
+        live.ask("POST", "brokers", json=body, status=201)
+
+    def brief_has_left() -> bool:
+        assert live.ask("POST", "brokers", "steady", "heartbeat")["ttl_seconds"] == 8
+        return "brief" not in live.stored_interests()
+
+    until(brief_has_left)
+    assert "steady" in live.stored_interests()
+    (record,) = rows(
+        live.driver, "MATCH (c:Change {kind: 'expire'}) RETURN c.actor AS actor, c.broker AS broker"
+    )
+    assert record == {"actor": "lease", "broker": "brief"}
+    assert stored(live).is_tco()
+    assert live.ask("POST", "brokers", "b1", "heartbeat", status=422)["field"] == "ttl_seconds"
+    assert live.ask("POST", "brokers", "nobody", "heartbeat", status=404)["field"] == "broker"
+
+
+def test_mass_expiry_is_braked(live: Served) -> None:
+    live.ask("PUT", "policy", json={"lease_brake": 0.1})
+    # One batch: leases that end one after the other, on a slow machine, would be few enough for the brake.
+    batch = [{"op": "join", "broker": f"leased {i}", "topics": ["all"], "ttl_seconds": 1} for i in range(8)]
+    live.ask("POST", "changes", json=batch)
+    until(lambda: live.ask("GET", "overlay")["alarms"])
+    assert "\ntopicweave_lease_brake 1.0" in live.client.get("/metrics").text
+    assert len(live.stored_interests()) == 16
+    for i in range(8):
+        live.ask("POST", "brokers", f"leased {i}", "heartbeat", json={"ttl_seconds": 600})
+    until(lambda: not live.ask("GET", "overlay")["alarms"])
+    assert "\ntopicweave_lease_brake 0.0" in live.client.get("/metrics").text
+
+
+def test_a_process_that_stood_still_gives_every_lease_a_full_term(live: Served) -> None:
+    body = {"id": "leased", "topics": ["all"], "ttl_seconds": 600}
+    live.ask("POST", "brokers", json=body, status=201)
+    before = live.ask("GET", "brokers", "leased")["lease"]["until"]
+    agents = live.client.app.state.agents  # type: ignore[attr-defined]
+    agents._ticked_at = datetime.now(UTC) - timedelta(minutes=5)
+    until(lambda: live.ask("GET", "brokers", "leased")["lease"]["until"] > before)
+
+
+def test_acknowledgements_are_kept(
+    live: Served, neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    assert live.ask("POST", "brokers", "b1", "acks", json={"version": 7}) == {"acked": 7}
+    assert live.ask("POST", "brokers", "b1", "acks", json={"version": 3}) == {"acked": 7}
+    assert live.ask("POST", "brokers", "b1", "acks", json={"version": 700}, status=422)["field"] == "version"
+    text = "MATCH (b:Broker {id: 'b1'}) RETURN b.acked AS acked"
+    until(lambda: rows(live.driver, text) == [{"acked": 7}])
+    with served(neo4j_server, database, tmp_path) as again:
+        assert again.ask("GET", "brokers", "b1")["acked"] == 7
+
+
+def test_a_link_that_cannot_be_opened_is_planned_around(
+    live: Served, neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    a, b = min(live.stored_links())
+    body = {"link": [a, b], "reason": "connection refused"}
+    done = live.ask("POST", "brokers", a, "failures", json=body)
+    assert [a, b] in done["closed"]
+    assert (a, b) not in live.stored_links()
+    assert stored(live).is_tco()
+    for end in (a, b):
+        assert live.ask("GET", "brokers", end)["failures"][0]["reason"] == "connection refused"
+    assert live.ask("POST", "brokers", a, "failures", json=body, status=404)["field"] == "link"
+    body["link"] = ["x", "y"]
+    assert live.ask("POST", "brokers", a, "failures", json=body, status=422)["field"] == "link"
+    with served(neo4j_server, database, tmp_path) as again:
+        assert again.ask("GET", "brokers", a)["failures"][0]["link"] == [a, b]
+
+
+def test_links_that_both_fail_do_not_replace_each_other(live: Served) -> None:
+    for broker in ("p", "q", "r", "s"):
+        live.join(broker, "one more topic")
+    a, b = next(link for link in live.stored_links() if set(link) <= set("pqrs"))
+    failed = set()
+    for _ in range(2):  # one alone at its end has three others
+        body = {"link": [a, b], "reason": "no route"}
+        done = live.ask("POST", "brokers", a, "failures", json=body)
+        failed.add((a, b))
+        ((a, b),) = done["opened"]
+        assert (a, b) not in failed
+
+
+def test_prune_closes_what_no_topic_needs(live: Served) -> None:
+    live.ask("PUT", "policy", json={"k": 2})
+    live.ask("PUT", "policy", json={"k": 1})
+    plan = live.ask("POST", "prune", params={"dry_run": "true"})
+    done = live.ask("POST", "prune")
+    assert done["closed"] == plan["closed"] != []
+    assert stored(live).is_tco()
+    assert live.ask("POST", "prune")["version"] == done["version"]
+
+
+def test_what_another_process_changes_meanwhile_is_not_torn(
+    live: Served,
+    neo4j_server: Neo4jServer,
+    database: neo4j.Driver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with served(neo4j_server, database, tmp_path) as other:
+
+        def between() -> None:
+            other.join(f"late {other.version}", "all", "t0", "t1", "t2")
+
+        monkeypatch.setattr(policy_routes, "missing_links", once(between, missing_links))
+        assert live.ask("PUT", "policy", json={"k": 2})["version"] == 10
+        assert stored(live).is_ktco(2)
+        live.ask("PUT", "policy", json={"k": 1})
+        monkeypatch.setattr(LiveOverlay, "plan_prune", once(between, LiveOverlay.plan_prune))
+        assert live.ask("POST", "prune")["closed"]
+        assert stored(live).is_tco()
+        monkeypatch.setattr(LiveOverlay, "plan_prune", once(between, LiveOverlay.plan_prune))
+        if_match = {"If-Match": f'"{live.version}"'}
+        assert live.ask("POST", "prune", headers=if_match, status=412)["field"] == "If-Match"
+
+
+def test_another_process_follows_policy_attributes_and_leases(
+    live: Served,
+    neo4j_server: Neo4jServer,
+    database: neo4j.Driver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away() -> None:
+        raise ServiceUnavailable
+
+    with served(neo4j_server, database, tmp_path) as other:
+        monkeypatch.setattr(live_writer, "read_policy", once(away, read_policy))
+        live.ask("PUT", "policy", json={"rho": 2.5})
+        until(lambda: other.ask("GET", "policy")["rho"] == 2.5)
+        body = {"id": "n", "topics": ["all"], "attributes": {"rack": 7}, "ttl_seconds": 2}
+        version = live.ask("POST", "brokers", json=body, status=201)["version"]
+        ending = time.monotonic() + 7
+        while time.monotonic() < ending:
+            live.ask("POST", "brokers", "n", "heartbeat")
+            time.sleep(0.3)
+        told = other.ask("GET", "brokers", "n")
+        assert told["attributes"] == {"rack": 7}
+        assert told["lease"]["ttl_seconds"] == 2
+        assert other.version == version, "it was heard of elsewhere"
+        assert other.ask("GET", "check")["good"]

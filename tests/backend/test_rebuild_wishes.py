@@ -1,0 +1,133 @@
+"""What operators want of a rebuild at the worst moment: while its end is being written, or long after it was made."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+import cypher
+from backend.rebuilds import activation, jobs
+from backend.rebuilds.rebuild import Rebuild
+from tests.backend.conftest import rows
+from tests.backend.live import Served, served
+from tests.backend.test_rebuilds import candidates, fill, planned, wait_for, wait_until
+from tests.conftest import Neo4jServer
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture
+def live(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Served]:
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_ROUNDS", 0.2)
+    with served(neo4j_server, database, tmp_path) as opened:
+        fill(opened)
+        yield opened
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """While it is closed (as it is first), jobs that have ended cannot write so."""
+    opened = threading.Event()
+    end = jobs.Rebuilds._end
+
+    async def held(self: jobs.Rebuilds, rebuild: Rebuild, owner: str | None) -> str | None:
+        while not opened.is_set():
+            await asyncio.sleep(0.02)
+        return await end(self, rebuild, owner)
+
+    monkeypatch.setattr(jobs.Rebuilds, "_end", held)
+    yield opened
+    opened.set()
+
+
+def stored(live: Served, rebuild: str) -> dict[str, Any]:
+    found: dict[str, Any] = rows(
+        live.driver, "MATCH (r:Rebuild {id: $id}) RETURN properties(r) AS r", id=rebuild
+    )[0]["r"]
+    return found
+
+
+def test_a_wish_to_go_back_that_comes_with_the_last_step_is_heeded(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = planned(live, "treept")["id"], planned(live, "gm2")["id"]
+    before = live.stored_links()
+    live.ask("POST", "rebuilds", first, "activate", status=202)
+    wait_for(live, first, "active")
+    between = live.stored_links()
+    finish = activation.Activator._finish
+    finished: list[bool] = []
+
+    async def wished(self: activation.Activator) -> bool:
+        """As if the call had come after the last look at the wishes."""
+        if not finished:
+            rows(live.driver, "MATCH (r:Rebuild {id: $id}) SET r.returning = true", id=self.rebuild.id)
+        finished.append(await finish(self))
+        return finished[-1]
+
+    monkeypatch.setattr(activation.Activator, "_finish", wished)
+    live.ask("POST", "rebuilds", second, "activate", status=202)
+    assert wait_for(live, second, "planned")["activation"]["rollback"]
+    assert finished == [False, True]
+    assert live.stored_links() == between
+    assert live.ask("GET", "rebuilds", first)["state"] == "active", "nothing replaced it"
+    assert candidates(live, f"{first} before") == before
+    live.ask("POST", "rebuilds", first, "rollback", status=202)
+    wait_for(live, first, "planned")
+    assert live.stored_links() == before
+
+
+def test_the_state_is_what_is_stored_and_a_late_cancel_is_heeded(live: Served, gate: threading.Event) -> None:
+    asked = [live.ask("POST", "rebuilds", json={"algorithm": "gm"}, status=202)["id"] for _ in range(2)]
+    wait_until(lambda: len(candidates(live, asked[0])) > 0)
+    wait_until(lambda: live.client.app.state.rebuilds._jobs[asked[0]].work.done())  # type: ignore[attr-defined]
+    assert live.ask("GET", "rebuilds", asked[0])["state"] == "running"
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(live.ask, "POST", "rebuilds", asked[0], "cancel") for _ in range(2)]
+        wait_until(lambda: stored(live, asked[0]).get("cancelling") is True)
+        gate.set()
+        assert {answer.result()["state"] for answer in answers} == {"cancelled"}
+    assert candidates(live, asked[0]) == set()
+    wait_for(live, asked[1], "planned")
+    live.ask("POST", "rebuilds", asked[1], "activate", status=202)
+    wait_for(live, asked[1], "active")
+
+
+def test_a_rebuild_that_is_over_gets_no_more_candidates(live: Served) -> None:
+    found = planned(live, "gm")["id"]
+    live.ask("DELETE", "rebuilds", found)
+    a, b = min(live.stored_links())
+    given = {"id": found, "rebuild": found, "owner": None, "rows": [{"a": a, "b": b}]}
+    live.driver.execute_query(cypher.statement("rebuild/create_candidates"), given, states=["running"])
+    assert candidates(live, found) == set()
+    live.driver.execute_query(cypher.statement("rebuild/create_candidates"), given, states=["dropped"])
+    assert candidates(live, found) == {(a, b)}
+
+
+def test_an_activation_older_than_all_that_is_listed_is_taken_up(live: Served) -> None:
+    found = planned(live, "treept")["id"]
+    rows(
+        live.driver,
+        "MATCH (r:Rebuild {id: $id}) UNWIND range(1, 200) AS n CREATE (c:Rebuild) "
+        "SET c = r {.*, id: 'copy ' + n, state: 'dropped', created_at: datetime()}",
+        id=found,
+    )
+    listed = [row["id"] for row in live.ask("GET", "rebuilds")["items"]]
+    assert (len(listed), listed[-1]) == (201, found), "what is not over is listed, however old"
+    rows(
+        live.driver,
+        "MATCH (r:Rebuild {id: $id}) SET r.state = 'activating', r.activation = $activation",
+        id=found,
+        activation='{"actor": "somebody"}',
+    )
+    wait_for(live, found, "active")
+    assert live.stored_links() == candidates(live, found)

@@ -1,0 +1,93 @@
+"""Simulations through the API: watched round by round, stopped, applied to the live overlay as ordinary changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+
+from tests.backend.conftest import rows
+from tests.backend.live import KEY, Served, served
+from tests.backend.test_rebuilds import check_every_version, fill, wait_until
+from tests.conftest import Neo4jServer
+
+pytestmark = pytest.mark.neo4j
+
+WORKLOAD = {"brokers": 40, "topics": 10, "subscriptions": 3, "seed": 2}
+
+
+@pytest.fixture
+def live(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path) -> Iterator[Served]:
+    with served(neo4j_server, database, tmp_path) as opened:
+        fill(opened)
+        yield opened
+
+
+def ask(live: Served, **request: Any) -> str:
+    return str(live.ask("POST", "simulations", json=request, status=202)["id"])
+
+
+def wait_for(live: Served, simulation: str, state: str) -> dict[str, Any]:
+    def told() -> dict[str, Any]:
+        found: dict[str, Any] = live.ask("GET", "simulations", simulation)
+        return found
+
+    wait_until(lambda: told()["state"] not in ("queued", "running", "applying"))
+    assert told()["state"] == state, told()["error"]
+    return told()
+
+
+def test_a_generated_workload_is_simulated_and_stopped_and_not_applied(live: Served) -> None:
+    version, links = live.version, live.stored_links()
+    short = ask(live, source="workload", workload=WORKLOAD, rounds=12, seed=3)
+    long = ask(live, source="workload", workload={**WORKLOAD, "brokers": 2000}, rounds=100_000)
+    problem = live.ask("POST", "simulations", long, "apply", status=409)
+    assert "only one of the live overlay can be applied" in problem["detail"]
+    done = wait_for(live, short, "done")
+    assert (len(done["rounds"]), done["next"], done["progress"]["share"]) == (12, 12, 1.0)
+    assert done["summary"]["rounds"] == 12
+    assert [row["round"] for row in done["rounds"]] == list(range(1, 13))
+    later = live.client.get(f"/v1/simulations/{short}", params={"after": 9}, headers=KEY).json()
+    assert later["rounds"] == done["rounds"][9:]
+    wait_until(lambda: live.ask("GET", "simulations", long)["next"] > 0)
+    assert live.ask("DELETE", "simulations", long)["state"] == "cancelled"
+    assert live.ask("GET", "simulations", long)["rounds"], "what was simulated stays to be read"
+    assert live.ask("POST", "simulations", short, "apply", status=409)["field"] == "simulation"
+    assert (live.version, live.stored_links()) == (version, links)
+
+
+def test_one_of_the_live_overlay_is_applied_and_what_does_not_fit_is_skipped(live: Served) -> None:
+    version = live.version
+    simulation = ask(live, rounds=10, join_share=0.0, seed=1)
+    done = wait_for(live, simulation, "done")
+    assert (live.version, done["base_version"]) == (version, version), "it changes nothing"
+    kept = live.client.app.state.simulations.find(simulation)  # type: ignore[attr-defined]
+    left = [change.broker for changes in kept.changes for change in changes]
+    assert len(left) == 10, "one leave a round"
+    live.leave(left[0])
+    live.ask("POST", "simulations", simulation, "apply", status=202)
+    told = wait_for(live, simulation, "applied")
+    assert told["applied"] == {"done": 10, "total": 10, "skipped": 1}
+    assert live.version == version + 10
+    assert not set(left) & set(live.stored_interests())
+    kinds = rows(live.driver, "MATCH (c:Change) WHERE c.version > $v RETURN c.kind AS kind", v=version + 1)
+    assert {row["kind"] for row in kinds} == {"batch"}
+    check_every_version(live)
+    problem = live.ask("POST", "simulations", simulation, "apply", status=409)
+    assert "it is applied; only one that is done can be applied" in problem["detail"]
+
+
+def test_what_cannot_be_simulated_is_refused(live: Served) -> None:
+    for request, field in (
+        ({"source": "workload"}, "workload"),
+        ({"source": "live", "workload": WORKLOAD}, "workload"),
+        ({"rounds": 0}, "rounds"),
+        ({"rounds": 100_001}, "rounds"),
+        ({"strategy": "prayer"}, "strategy"),
+    ):
+        assert live.ask("POST", "simulations", json=request, status=422)["field"] == field
+    assert live.ask("GET", "simulations", "no", status=404)["field"] == "simulation"
+    assert live.ask("GET", "simulations")["items"] == []

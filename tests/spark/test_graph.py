@@ -1,0 +1,228 @@
+"""Neo4j in, Neo4j out: candidates under the rebuild's id, progress and report in its record, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import neo4j
+import pytest
+from pyspark.sql import SparkSession
+
+import cypher
+from algorithms import BadInput, Cancelled, Interests, Overlay, build
+from algorithms.bulk import parse_bulk
+from backend.managed.jars import neo4j_jars
+from backend.managed.java import find_java
+from backend.managed.processes import free_port
+from backend.managed.server import ManagedNeo4j
+from backend.settings import Settings
+from spark import bulk, graph
+from spark.errors import JobFailed, told
+from spark.ids import Coded
+from spark.rebuild import _written, rebuild_graph
+from tests.backend.conftest import empty, rows
+from tests.conftest import Neo4jServer
+from tests.spark.jobs import links_frame
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture
+def live(neo4j_server: Neo4jServer, small: Interests) -> Iterator[neo4j.Driver]:
+    """The small interests as a live overlay, with a rebuild that runs and one broker without topics."""
+    with neo4j.GraphDatabase.driver(
+        neo4j_server.uri, auth=(neo4j_server.user, neo4j_server.password)
+    ) as driver:
+        empty(driver)
+        for text in cypher.schema():
+            driver.execute_query(neo4j.Query(text).text)
+        brokers = [{"id": name, "topics": small.topics_of(name)} for name in small.brokers]
+        fill(driver, [*brokers, {"id": "lonely", "topics": []}])
+        yield driver
+        empty(driver)
+
+
+def fill(driver: neo4j.Driver, brokers: list[dict[str, Any]]) -> None:
+    driver.execute_query(
+        "UNWIND $rows AS row CREATE (b:Broker {id: row.id}) WITH b, row UNWIND row.topics AS name"
+        " MERGE (t:Topic {name: name}) CREATE (b)-[:SUBSCRIBES]->(t)",
+        rows=brokers,
+    )
+    driver.execute_query("CREATE (:Overlay {name: 'live', state: 'live', version: 7})")
+    driver.execute_query(
+        "CREATE (:Rebuild {id: 'r1', state: 'running'}), (:Rebuild {id: 'r2', state: 'running'})"
+    )
+
+
+def access(server: Neo4jServer) -> graph.Access:
+    return graph.Access(server.uri, server.user, server.password)
+
+
+def candidates(driver: neo4j.Driver, rebuild: str) -> list[tuple[str, str]]:
+    found = rows(
+        driver,
+        "MATCH (a:Broker)-[c:CANDIDATE {rebuild: $rebuild}]->(b:Broker) RETURN a.id AS a, b.id AS b",
+        rebuild=rebuild,
+    )
+    return sorted((row["a"], row["b"]) for row in found)
+
+
+def test_candidates_are_the_local_links_and_the_record_tells(
+    spark: SparkSession, neo4j_server: Neo4jServer, live: neo4j.Driver, small: Interests
+) -> None:
+    params = parse_bulk("dc", {"parts": 3})
+    with graph.RebuildRecord(access(neo4j_server), "r1") as record:
+        report = rebuild_graph(spark, record, "dc", params)
+    with_lonely = Interests.from_mapping(
+        {**{name: small.topics_of(name) for name in small.brokers}, "lonely": []}
+    )
+    wanted = build("dc", with_lonely, parts=3).link_names()
+    assert candidates(live, "r1") == sorted(wanted)
+    node = rows(live, "MATCH (r:Rebuild {id: 'r1'}) RETURN r.state AS state, r.progress AS progress,"
+                " r.report AS report, r.heartbeat_at AS beat")[0]  # fmt: skip
+    assert node["beat"] is None, "that somebody works on it is the manager's to say"
+    assert node["state"] == "running"  # the manager's to change
+    assert json.loads(node["progress"]) == {"stage": "done", "share": 1.0}
+    assert json.loads(node["report"]) == json.loads(json.dumps(report))
+    assert (report["brokers"], report["candidates"], report["departed"]) == (301, len(wanted), 0)
+    assert (report["version_before"], report["version_after"]) == (7, 7)
+    # A second rebuild meanwhile has candidates of its own, also where the links are the same.
+    with graph.RebuildRecord(access(neo4j_server), "r2") as record:
+        graph.write_candidates(links_frame(spark, wanted[:50]), record.access, "r2")
+        assert record.candidates() == 50
+        record.delete_candidates()
+        assert record.candidates() == 0
+    assert candidates(live, "r1") == sorted(wanted)
+
+
+def test_brokers_that_leave_meanwhile_are_counted(
+    spark: SparkSession, neo4j_server: Neo4jServer, live: neo4j.Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = graph.write_candidates
+
+    def leave_first(*arguments: Any) -> None:
+        live.execute_query("MATCH (b:Broker) WITH b ORDER BY b.id LIMIT 3 DETACH DELETE b")
+        live.execute_query("MATCH (o:Overlay) SET o.version = 10")
+        write(*arguments)
+
+    monkeypatch.setattr(graph, "write_candidates", leave_first)
+    with graph.RebuildRecord(access(neo4j_server), "r1") as record:
+        report = rebuild_graph(spark, record, "dc", parse_bulk("dc", {"parts": 3}))
+    assert report["departed"] > 0
+    assert report["candidates"] + report["departed"] == report["links"]
+    assert len(candidates(live, "r1")) == report["candidates"]
+
+
+def test_a_gap_is_a_fault_only_where_nothing_moved(
+    spark: SparkSession, neo4j_server: Neo4jServer, live: neo4j.Driver, small: Interests, small_coded: Coded
+) -> None:
+    """A broker that left while candidates were written, and is back when brokers are counted, proves nothing."""
+    links = build("treept", small).link_names()[:300]
+    made = bulk.Built(links_frame(spark, links), small_coded, {"links": len(links)})
+    with graph.RebuildRecord(access(neo4j_server), "r1") as record:
+        graph.write_candidates(links_frame(spark, links[5:]), record.access, "r1")
+        with pytest.raises(JobFailed, match="candidates are in the database where"):
+            _written(made, 7, spark, record)
+        live.execute_query("MATCH (o:Overlay) SET o.version = 9")
+        assert _written(made, 7, spark, record) == len(links) - 5
+        live.execute_query("MATCH (b:Broker) WITH b ORDER BY b.id LIMIT 1 DETACH DELETE b")
+        assert _written(made, 9, spark, record) < len(links) - 5
+
+
+def test_a_rebuild_called_off_leaves_nothing(
+    spark: SparkSession, neo4j_server: Neo4jServer, live: neo4j.Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = graph.write_candidates
+
+    def call_off(*arguments: Any) -> None:
+        write(*arguments)
+        live.execute_query("MATCH (r:Rebuild {id: 'r1'}) SET r.state = 'cancelled'")
+
+    monkeypatch.setattr(graph, "write_candidates", call_off)
+    with graph.RebuildRecord(access(neo4j_server), "r1") as record:
+        with pytest.raises((BadInput, Cancelled)):
+            rebuild_graph(spark, record, "dc", parse_bulk("dc", {"parts": 3}))
+        assert record.candidates() == 0
+        assert not record.tell("late", 0.5)
+    with graph.RebuildRecord(access(neo4j_server), "r2") as record:
+        assert record.tell("early", 0.5)
+        live.execute_query("MATCH (r:Rebuild {id: 'r2'}) SET r.cancelling = true")
+        assert not record.tell("a wish is heeded before it is granted", 0.5)
+        with pytest.raises(BadInput, match="is being cancelled"):
+            record.check()
+
+
+def test_a_rebuild_called_off_while_it_computes_stops(
+    spark: SparkSession, neo4j_server: Neo4jServer, live: neo4j.Driver
+) -> None:
+    timer = threading.Timer(
+        0.2, lambda: live.execute_query("MATCH (r:Rebuild {id: 'r1'}) SET r.state = 'cancelled'")
+    )
+    timer.start()
+    with (
+        graph.RebuildRecord(access(neo4j_server), "r1") as record,
+        pytest.raises(Cancelled, match="rebuild r1 was called off"),
+    ):
+        rebuild_graph(spark, record, "dc", parse_bulk("dc", {"parts": 20}))
+    timer.join()
+    assert candidates(live, "r1") == []
+
+
+def test_nobody_waits_for_it(neo4j_server: Neo4jServer, live: neo4j.Driver) -> None:
+    with (
+        graph.RebuildRecord(access(neo4j_server), "unknown") as record,
+        pytest.raises(BadInput, match="rebuild: there is no such rebuild"),
+    ):
+        record.check()
+    live.execute_query("MATCH (r:Rebuild {id: 'r2'}) SET r.state = 'dropped'")
+    with (
+        graph.RebuildRecord(access(neo4j_server), "r2") as record,
+        pytest.raises(BadInput, match="this rebuild is dropped, not running"),
+    ):
+        record.check()
+
+
+@pytest.mark.long
+def test_neo4j_goes_in_the_middle(
+    spark: SparkSession,
+    small: Interests,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its own server, stopped between the reading and the writing: one line that names it."""
+    jars = neo4j_jars(Settings.load(), lambda line: None)
+    home = tmp_path_factory.mktemp("neo4j-going")
+    with ManagedNeo4j(
+        home, free_port(), find_java(), jars, heap_mb=256, page_cache_mb=64, short_lived=True
+    ) as server:
+        with neo4j.GraphDatabase.driver(server.uri, auth=(server.user, server.password)) as driver:
+            for text in cypher.schema():
+                driver.execute_query(neo4j.Query(text).text)
+            fill(driver, [{"id": name, "topics": small.topics_of(name)} for name in small.brokers[:60]])
+        write = graph.write_candidates
+
+        def stop_first(*arguments: Any) -> None:
+            server.stop()
+            write(*arguments)
+
+        monkeypatch.setattr(graph, "write_candidates", stop_first)
+        with (
+            graph.RebuildRecord(graph.Access(server.uri, server.user, server.password), "r1") as record,
+            pytest.raises(Exception) as raised,
+        ):
+            rebuild_graph(spark, record, "dc", parse_bulk("dc", {"parts": 2}))
+    said = str(raised.value) if isinstance(raised.value, JobFailed) else told(raised.value)
+    assert "Neo4j" in said or "127.0.0.1" in said or "Unable to connect" in said
+    assert "\n" not in said
+
+
+@pytest.mark.long
+def test_links_of_a_living_overlay_are_a_tco(
+    spark: SparkSession, neo4j_server: Neo4jServer, live: neo4j.Driver, small: Interests
+) -> None:
+    with graph.RebuildRecord(access(neo4j_server), "r1") as record:
+        rebuild_graph(spark, record, "gm2", parse_bulk("gm2", {"parts": 2}), verified=True)
+    assert Overlay.from_names(small, candidates(live, "r1")).is_ktco(2)

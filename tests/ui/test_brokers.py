@@ -1,0 +1,128 @@
+"""The list of brokers and one broker's page: figures, tables, what may be done and by whom."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from backend.api import brokers as backend_brokers
+from tests.ui.fake_api import FakeApi
+from tests.ui.pages import calls, metrics, names, open_page, said
+from ui import broker_table
+
+HUB = "/region/0/broker-0"
+
+
+def test_the_list_begins_with_most_links_and_asks_for_one_page(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "brokers")
+    assert "limit=50" in calls(api, "/v1/brokers?")[-1]
+    degrees = list(app.dataframe[0].value["degree"])
+    assert degrees == sorted(degrees, reverse=True)
+    assert f"{len(degrees)} brokers. Click a name" in said(app)
+    assert "blast_radius" not in app.dataframe[0].value
+
+
+def test_a_search_and_an_order_ask_the_api_and_are_kept_in_the_url(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "brokers", page="2")
+    app.text_input(key="q").input("region/3").run()
+    app.selectbox(key="sort").set_value("-blast_radius").run()
+    asked = calls(api, "/v1/brokers?")[-1]
+    assert "q=region%2F3" in asked
+    assert "sort=-blast_radius" in asked
+    assert app.query_params["q"] == "region/3"
+    assert app.query_params["sort"] == "-blast_radius"
+    assert "blast_radius" in app.dataframe[0].value
+
+
+def test_every_header_sorts(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "brokers")
+    for column in broker_table.COLUMNS:
+        for sort in (f"-{column}", column):
+            app.selectbox(key="sort").set_value(sort).run()
+            assert any(f"sort={sort}&" in call for call in calls(api, "/v1/brokers?"))
+            assert app.query_params.get("sort", "-degree") == sort
+    assert "a header to sort." in said(app)
+
+
+def test_the_api_sorts_by_every_header() -> None:
+    assert set(broker_table.COLUMNS) == set(backend_brokers._COLUMNS)
+
+
+def test_a_sort_of_another_page_is_not_taken_over(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "topics", sort="-components")
+    open_page(app, "brokers", sort="-components")
+    assert "sort=-degree" in calls(api, "/v1/brokers?")[-1]
+
+
+def test_no_match_says_what_to_do(app: AppTest) -> None:
+    open_page(app, "brokers", q="nobody")
+    assert "No broker matches `nobody`" in said(app)
+
+
+def test_a_broker_says_what_breaks_if_it_goes(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "broker", broker=HUB)
+    blast = api.overlay.blast_radius(HUB)
+    assert f"**If it goes, {len(blast)} topics come apart**" in said(app)
+    shown = api.overlay.broker(HUB)
+    assert metrics(app) == {
+        "Degree": str(shown["degree"]),
+        "Topics": str(len(shown["topics"])),
+        "Blast radius": str(len(blast)),
+        "Backups": "2",
+        "Primaries": "2",
+        "Version": "1",
+    }
+    assert sorted(names(app, "broker")) == [link["broker"] for link in shown["links"]]
+    assert list(app.dataframe[1].value["topic"])[: len(blast)] == blast
+    assert "`site` = `north`" in said(app)
+
+
+def test_a_broker_that_breaks_nothing_says_so(app: AppTest, api: FakeApi) -> None:
+    quiet = next(b for b in api.overlay.whole() if not api.overlay.blast_radius(b))
+    open_page(app, "broker", broker=quiet)
+    assert "**If it goes, no topic comes apart.**" in said(app)
+
+
+def test_its_history_is_asked_for_by_broker(app: AppTest, api: FakeApi) -> None:
+    overlay = api.overlay
+    plan = overlay.plan([{"op": "subscribe", "broker": HUB, "topics": ["/new"]}])
+    overlay.apply(plan, "subscribe", HUB, "night")
+    open_page(app, "broker", broker=HUB)
+    assert "broker=%2Fregion%2F0%2Fbroker-0" in calls(api, "/v1/changes?")[-1]
+    changes = app.dataframe[-1].value
+    assert list(changes["kind"]) == ["subscribe"]
+    assert list(changes["what"]) == ["+1 subscription"]
+
+
+def test_a_broker_that_left_leads_back(app: AppTest) -> None:
+    open_page(app, "broker", broker="/gone")
+    assert "The overlay has no broker `/gone`" in said(app)
+
+
+def test_no_broker_in_the_url_leads_to_the_list(app: AppTest) -> None:
+    open_page(app, "broker")
+    assert "No broker chosen" in said(app)
+
+
+@pytest.mark.parametrize(("scope", "offered"), [("read", False), ("operate", True), ("admin", True)])
+def test_what_changes_is_offered_by_scope(app: AppTest, api: FakeApi, scope: str, offered: bool) -> None:
+    api.scope = scope
+    open_page(app, "broker", broker=HUB)
+    buttons = [button.label for button in app.button]
+    assert ("Leave …" in buttons) is offered
+    assert ("Subscribe …" in buttons) is offered
+    assert ("Unsubscribe …" in buttons) is offered
+    assert ("needs a key with the scope operate" in said(app)) is not offered
+
+
+def test_leave_shows_its_plan_and_changes_nothing(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "broker", broker=HUB)
+    next(button for button in app.button if button.label == "Leave …").click().run()
+    assert not app.exception
+    assert api.sent == [("DELETE", "/v1/brokers/%2Fregion%2F0%2Fbroker-0?dry_run=true", None)]
+    planned = api.overlay.plan([{"op": "leave", "broker": HUB}])
+    table = next(d.value for d in app.dataframe if "change" in d.value)
+    assert list(table["change"]).count("+ open") == len(planned.opened)
+    assert list(table["change"]).count("− close") == len(planned.closed)
+    assert next(button for button in app.button if button.label == "Let it leave").disabled
+    assert api.overlay.version == 1

@@ -1,0 +1,235 @@
+"""Rebuilds: the form made from the registry, plans beside each other, activation and the way back."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.fake_api import FakeApi
+from tests.ui.fake_jobs import FakeRebuild
+from tests.ui.pages import button, metrics, open_page, said
+
+
+def given(api: FakeApi, **params: object) -> FakeRebuild:
+    request = {"algorithm": "weave", "params": params, "engine": "local"}
+    name = f"r{len(api.rebuilds) + 1}"
+    api.rebuilds[name] = FakeRebuild(name, request, api.overlay, api.actor, 0.0)
+    return api.rebuilds[name]
+
+
+def test_the_form_shows_guarantee_and_paper_of_the_choice(app: AppTest) -> None:
+    open_page(app, "rebuilds")
+    assert "Guarantee: topic-connected (k-connected for k >= 2)" in said(app)
+    app.selectbox(key="algorithm").set_value("gm").run()
+    assert "Guarantee: topic-connected; links at most a logarithmic factor" in said(app)
+    assert "Paper: Chockler et al. 2007" in said(app)
+    assert app.query_params["algorithm"] == "gm"
+
+
+def test_only_what_differs_from_the_default_is_sent(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "rebuilds")
+    app.slider[0].set_value(0.4)
+    next(field for field in app.text_input if field.label == "rho").input("1.5")
+    next(box for box in app.checkbox if box.label == "prune").check()
+    app.run()
+    button(app, "Run").click().run()
+    assert api.sent == [
+        (
+            "POST",
+            "/v1/rebuilds",
+            {"algorithm": "weave", "params": {"keep": 0.4, "rho": 1.5, "prune": True}, "engine": "local"},
+        )
+    ]
+    assert list(app.dataframe[0].value["state"]) == ["planned"]
+
+
+def test_links_are_kept_for_one_connection_only(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "rebuilds")
+    next(box for box in app.number_input if box.label == "k").set_value(2)
+    app.run()
+    assert "Links that exist are kept for k = 1 only" in said(app)
+    button(app, "Run").click().run()
+    assert api.sent[-1][2]["params"] == {"k": 2}
+
+
+def test_defaults_send_nothing_and_words_go_as_they_are(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "rebuilds", algorithm="dc")
+    button(app, "Run").click().run()
+    assert api.sent[-1][2]["params"] == {}
+    app.text_input[0].input("many").run()
+    button(app, "Run").click().run()
+    assert api.sent[-1][2]["params"] == {"parts": "many"}
+
+
+def test_an_engine_is_offered_where_it_runs_the_algorithm_with_its_own_parameters(
+    app: AppTest, api: FakeApi
+) -> None:
+    open_page(app, "rebuilds")
+    assert app.button_group[0].options == ["local"]
+    app.selectbox(key="algorithm").set_value("dc").run()
+    assert app.button_group[0].options == ["local", "spark"]
+    assert "max_part" not in {field.label for field in app.number_input}
+    app.button_group[0].set_value("spark").run()
+    next(field for field in app.number_input if field.label == "max_part").set_value(100).run()
+    button(app, "Run").click().run()
+    assert api.sent[-1][2] == {"algorithm": "dc", "params": {"max_part": 100}, "engine": "spark"}
+    app.selectbox(key="algorithm").set_value("gm").run()
+    assert app.button_group[0].options == ["local"]
+
+
+def test_the_engine_is_in_the_url(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "rebuilds", algorithm="dc", engine="spark")
+    assert app.button_group[0].value == "spark"
+    app.button_group[0].set_value("local").run()
+    assert dict(app.query_params) == {"algorithm": "dc"}
+    app.button_group[0].set_value("spark").run()
+    assert dict(app.query_params) == {"algorithm": "dc", "engine": "spark"}
+    app.selectbox(key="algorithm").set_value("gm").run()
+    assert dict(app.query_params) == {"algorithm": "gm"}
+    open_page(app, "rebuilds", algorithm="gm", engine="spark")
+    assert app.button_group[0].value == "local"
+
+
+def test_plans_stand_beside_each_other(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    given(api, keep=0.4)
+    given(api, keep=0.8).ended = "dropped"
+    open_page(app, "rebuilds")
+    table = app.dataframe[0].value
+    assert set(table["rebuild"]) == {"weave", "weave keep=0.4"}
+    assert set(table["kept"]) == {given(api).plan()["kept"]}
+    app.toggle(key="ended").set_value(True).run()
+    assert "weave keep=0.8" in set(app.dataframe[0].value["rebuild"])
+
+
+def test_a_running_rebuild_shows_its_progress_and_can_be_cancelled(app: AppTest, api: FakeApi) -> None:
+    given(api).seconds = 600.0
+    open_page(app, "rebuilds")
+    assert "`weave` by `nightshift`" in said(app)
+    assert "No plan yet" in said(app)
+    button(app, "Cancel").click().run()
+    assert api.rebuilds["r1"].state() == "cancelled"
+
+
+def test_a_plan_is_read_before_it_is_activated(app: AppTest, api: FakeApi) -> None:
+    plan = given(api).plan()
+    open_page(app, "rebuild", rebuild="r1")
+    assert (
+        f"Activating it opens {plan['opened']} links, keeps {plan['kept']}, then closes {plan['closed']}"
+        in said(app)
+    )
+    assert metrics(app)["Kept"] == str(plan["kept"])
+    assert len(app.dataframe[0].value) == 20
+    assert list(app.dataframe[1].value["keep"]) == [0.0, 0.2, 0.4, 0.6, 0.8]
+    button(app, "Activate …").click().run()
+    assert not api.sent
+    assert button(app, "Activate").disabled
+    assert metrics(app)["Max at peak"] == str(plan["peak"]["max_degree"])
+    assert "It was planned at version 1, which is the live one." in said(app)
+
+
+def test_a_plan_of_an_older_version_says_so_before_it_is_activated(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    open_page(app, "rebuild", rebuild="r1")
+    leaver = "/region/5/broker-20"
+    api.overlay.apply(
+        api.overlay.plan([{"op": "leave", "broker": leaver}]), "leave", leaver, "another person"
+    )
+    button(app, "Activate …").click().run()
+    assert "It was planned at version 1, and the overlay is at version 2 now" in said(app)
+    assert "is fitted to what changed meanwhile" in said(app)
+    assert metrics(app)["Planned at"] == "1"
+    assert metrics(app)["Version now"] == "2"
+
+
+def test_rolling_back_says_how_many_links_come_back_and_go(app: AppTest, api: FakeApi) -> None:
+    rebuild = given(api)
+    rebuild.activated = 0.0
+    plan = rebuild.plan()
+    open_page(app, "rebuild", rebuild="r1")
+    button(app, "Roll back …").click().run()
+    assert f"The activation opened {plan['opened']} links and closed {plan['closed']}." in said(app)
+    assert metrics(app)["Come back"] == str(plan["closed"])
+    assert metrics(app)["Go"] == str(plan["opened"])
+    assert not api.sent
+
+
+def test_rolling_back_on_the_way_counts_what_was_done_so_far(app: AppTest, api: FakeApi) -> None:
+    rebuild = given(api)
+    rebuild.seconds = 100_000.0
+    rebuild.activated = time.monotonic() - 50_000
+    open_page(app, "rebuild", rebuild="r1")
+    button(app, "Roll back …").click().run()
+    opened = rebuild.plan()["opened"]
+    assert f"So far the activation has opened {opened} links and closed 0." in said(app)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence", "offered"),
+    [
+        ({"activated": 0.0}, "**Active**", {"Roll back …"}),
+        ({"activated": 0.0, "rolled_back": 0.0}, "**Rolled back**", {"Activate …", "Drop …"}),
+        ({"error": "out of memory"}, "**Failed.** out of memory", set()),
+        ({"ended": "dropped"}, "**Dropped.**", set()),
+        ({"ended": "cancelled"}, "**Cancelled.**", set()),
+        ({}, "**Planned.**", {"Activate …", "Drop …"}),
+    ],
+)
+def test_each_state_says_what_it_is_and_offers_what_it_allows(
+    app: AppTest, api: FakeApi, change: dict[str, object], sentence: str, offered: set[str]
+) -> None:
+    rebuild = given(api)
+    for name, value in change.items():
+        setattr(rebuild, name, value)
+    open_page(app, "rebuild", rebuild="r1")
+    assert sentence in said(app)
+    assert {b.label for b in app.button if b.label.endswith("…") and b.label[0] in "RAD"} == offered
+
+
+def test_an_activation_is_watched_paused_and_resumed(app: AppTest, api: FakeApi) -> None:
+    rebuild = given(api)
+    rebuild.seconds = 1000.0
+    rebuild.activated = time.monotonic() - 300
+    open_page(app, "rebuild", rebuild="r1")
+    assert "**Being activated.**" in said(app)
+    assert "Opening the new links." in said(app)
+    button(app, "Pause").click().run()
+    assert "**Paused.**" in said(app)
+    button(app, "Resume").click().run()
+    assert "**Being activated.**" in said(app)
+
+
+def test_running_again_keeps_more(app: AppTest, api: FakeApi) -> None:
+    given(api, rho=1.5)
+    open_page(app, "rebuild", rebuild="r1")
+    app.select_slider(key="_keep").set_value(0.4)
+    button(app, "Run it again with this").click().run()
+    assert app.title[0].value == "Rebuilds"
+    assert app.slider[0].value == 0.4
+    button(app, "Run").click().run()
+    assert api.sent[-1][2]["params"] == {"keep": 0.4, "rho": 1.5}
+
+
+def test_who_may_read_only_sees_plans_and_nothing_else(app: AppTest, api: FakeApi) -> None:
+    api.scope = "read"
+    given(api)
+    open_page(app, "rebuilds")
+    assert not app.slider
+    assert "Running a rebuild needs a key with the scope operate" in said(app)
+    open_page(app, "rebuild", rebuild="r1")
+    assert metrics(app)["Kept"]
+    assert not [b for b in app.button if b.label != "Use another key"]
+
+
+def test_a_refusal_names_the_field(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "rebuilds")
+    api.scope = "read"
+    button(app, "Run").click().run()
+    assert "**Not allowed**" in app.error[0].value
+
+
+def test_a_rebuild_that_is_gone_leads_back(app: AppTest) -> None:
+    open_page(app, "rebuild", rebuild="r99")
+    assert "No such rebuild" in said(app)

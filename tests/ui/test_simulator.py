@@ -1,0 +1,185 @@
+"""The simulator: what is asked for, progress, two runs against each other, and the churn made real."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.fake_api import FakeApi
+from tests.ui.fake_jobs import FakeSimulation
+from tests.ui.pages import button, calls, open_page, said
+from ui import client
+
+
+def given(api: FakeApi, **more: Any) -> FakeSimulation:
+    request = {
+        "source": "live",
+        "rounds": 200,
+        "join_share": 0.5,
+        "strategy": "weave",
+        "k": 1,
+        "seed": 1,
+    } | more
+    name = str(len(api.simulations) + 1)
+    api.simulations[name] = FakeSimulation(name, request, api.overlay, api.actor, 0.0)
+    return api.simulations[name]
+
+
+def test_no_run_yet(app: AppTest) -> None:
+    open_page(app, "simulator")
+    assert "No run yet" in said(app)
+    assert "Nothing live changes." in said(app)
+
+
+def test_the_form_is_sent_as_the_api_takes_it(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "simulator")
+    app.number_input(key="_rounds_wanted").set_value(120)
+    app.slider(key="_failure_share").set_value(5)
+    app.selectbox(key="_strategy").set_value("shadow").run()
+    button(app, "Simulate").click().run()
+    assert api.sent[-1][2] == {
+        "source": "live",
+        "rounds": 120,
+        "join_share": 0.5,
+        "subscription_share": 0.0,
+        "newcomers": "workload",
+        "failure_share": 0.05,
+        "failure_every": 100,
+        "strategy": "shadow",
+        "k": 1,
+        "rho": 3.0,
+        "lambda": 3,
+        "seed": 0,
+    }
+    assert app.query_params["runs"] == "1"
+    assert "**Run A** · shadow · live overlay" in said(app)
+
+
+def test_a_workload_is_described(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "simulator")
+    app.segmented_control(key="_source").set_value("workload").run()
+    app.selectbox(key="_w_distribution").set_value("zipf").run()
+    button(app, "Simulate").click().run()
+    assert api.sent[-1][2]["workload"] == {
+        "brokers": 1000,
+        "topics": 200,
+        "subscriptions": 20,
+        "distribution": "zipf",
+        "exponent": 1.0,
+        "seed": 0,
+    }
+    assert "zipf workload of 1,000 brokers" in said(app)
+    assert not [b for b in app.button if b.label.startswith("Apply")]
+
+
+def test_two_runs_stand_against_each_other(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    given(api, strategy="naive")
+    given(api, strategy="rebuild")
+    open_page(app, "simulator", runs="1,2")
+    table = app.dataframe[0].value
+    assert list(table.columns) == ["figure", "A", "B"]
+    figures = table.set_index("figure")
+    assert figures.loc["Rounds", "A"] == "200"
+    drift = dict(zip(("A", "B"), table.iloc[-1, 1:], strict=True))
+    assert drift["A"] != drift["B"]
+    assert len(app.get("vega_lite_chart")) == 6
+    app.multiselect(key="runs").set_value(["2", "3"]).run()
+    assert app.query_params["runs"] == "2,3"
+    assert "**Run B** · rebuild" in said(app)
+
+
+def test_a_running_one_shows_its_progress_and_stops(app: AppTest, api: FakeApi) -> None:
+    run = given(api)
+    run.began -= 30_100
+    run.seconds = 60_000.0
+    open_page(app, "simulator", runs="1")
+    first = len(app.get("vega_lite_chart"))
+    assert first == 6
+    app.run()
+    assert "after=100" in calls(api, "/v1/simulations/1")[-1]
+    button(app, "Stop").click().run()
+    assert run.state() == "cancelled"
+    assert "Stopped after 100 rounds." in said(app)
+
+
+def test_applying_asks_first_and_names_what_it_does(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    open_page(app, "simulator", runs="1")
+    button(app, "Apply run A to the live overlay …").click().run()
+    assert not api.sent
+    assert "are done to the **live** overlay" in said(app)
+    assert button(app, "Apply to the live overlay").disabled
+
+
+def test_what_was_applied_says_so(app: AppTest, api: FakeApi) -> None:
+    given(api).applied = 0.0
+    open_page(app, "simulator", runs="1")
+    assert "Applied to the live overlay." in said(app)
+
+
+def test_rounds_that_were_skipped_are_counted(app: AppTest, api: FakeApi) -> None:
+    run = given(api)
+    run.applied, run.skipped = 0.0, 2
+    open_page(app, "simulator", runs="1")
+    assert "Applied to the live overlay." in said(app)
+    assert "2 rounds skipped: they no longer fit the live overlay" in said(app)
+
+
+def test_applying_stops_and_says_how_far_it_came(app: AppTest, api: FakeApi) -> None:
+    run = given(api)
+    run.applied, run.began, run.seconds = time.monotonic(), time.monotonic() - 60_000, 6_000.0
+    run.skipped = 1
+    open_page(app, "simulator", runs="1")
+    assert "1 round skipped: it no longer fits" in said(app)
+    button(app, "Stop").click().run()
+    assert api.sent[-1][:2] == ("DELETE", "/v1/simulations/1")
+    assert "Stopped when 100 of 200 rounds had been applied to the live overlay. They stay." in said(app)
+    assert "Stop" not in [b.label for b in app.button]
+
+
+def test_who_may_read_only_stops_nothing(app: AppTest, api: FakeApi) -> None:
+    api.scope = "read"
+    run = given(api)
+    run.applied, run.began, run.seconds = time.monotonic(), time.monotonic() - 60_000, 6_000.0
+    open_page(app, "simulator", runs="1")
+    assert "Stop" not in [b.label for b in app.button]
+
+
+def test_a_start_without_an_answer_is_not_said_to_be_tried_again(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "simulator")
+    api.trouble_with_sending = (503, "Not ready", "Starting")
+    button(app, "Simulate").click().run()
+    assert "**Not ready**\n\nStarting. It may have been done all the same" in app.warning[0].value
+    assert "Trying again" not in said(app)
+
+
+def test_a_failed_run_says_why(app: AppTest, api: FakeApi) -> None:
+    given(api).error = "not enough memory"
+    open_page(app, "simulator", runs="1")
+    assert "**Failed.** not enough memory" in said(app)
+
+
+def test_who_may_read_only_sees_runs_and_nothing_else(app: AppTest, api: FakeApi) -> None:
+    api.scope = "read"
+    given(api)
+    open_page(app, "simulator", runs="1")
+    assert "Simulating needs a key with the scope operate" in said(app)
+    assert [b.label for b in app.button] == ["Use another key"]
+
+
+def test_a_run_that_is_gone_is_left_out(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    open_page(app, "simulator", runs="1,99")
+    assert list(app.dataframe[0].value.columns) == ["figure", "A"]
+
+
+def test_it_says_that_the_api_is_away(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    open_page(app, "simulator", runs="1")
+    api.trouble = (503, "Not ready", "")
+    client.overlay.clear()
+    app.run()
+    assert "**Not ready**" in said(app)

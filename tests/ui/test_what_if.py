@@ -1,0 +1,122 @@
+"""What-if: choosing brokers, what comes apart, the two drawings, and links that can be shared."""
+
+from __future__ import annotations
+
+from typing import cast
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.fake_api import FakeApi
+from tests.ui.pages import calls, metrics, open_page, said
+from ui import topic_change, topic_graph
+from ui.answers import TopicGraph
+
+HUB = "/region/0/broker-0"
+
+
+def test_nothing_fails_until_somebody_is_chosen(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "what-if")
+    assert "Nothing fails yet" in said(app)
+    assert not api.sent
+    assert "limit=20" in calls(api, "/v1/brokers?")[-1]
+
+
+def test_it_says_what_comes_apart_and_what_the_repair_opens(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "what-if", leave=HUB)
+    planned = api.overlay.plan([{"op": "leave", "broker": HUB}])
+    assert f"**If `{HUB}` fails, 1 topic comes apart.**" in said(app)
+    assert f"The repair would open {len(planned.opened)} links." in said(app)
+    assert metrics(app)["Topics apart"] == str(len(planned.apart))
+    assert set(app.dataframe[0].value["topic"]) == {apart["topic"] for apart in planned.apart}
+    assert len(app.dataframe[1].value) == len(planned.opened) + len(planned.closed)
+    assert api.overlay.version == 1
+    assert [method for method, _, _ in api.sent] == ["POST"]
+
+
+def test_a_broker_without_a_name_in_the_drawing_is_named_by_a_click(app: AppTest) -> None:
+    open_page(app, "what-if", leave=HUB)
+    assert said(app).count("Click a broker to read its id.") == 2
+
+
+def test_a_choice_is_kept_in_the_url(app: AppTest) -> None:
+    open_page(app, "what-if")
+    app.multiselect(key="leave").select(HUB).run()
+    assert app.query_params["leave"] == HUB
+    app.button[0].click().run()
+    assert app.query_params["leave"].count("\n") == 4
+    assert "**If these 5 brokers fail" in said(app)
+
+
+def test_a_pasted_list_is_taken_once_each(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "what-if")
+    app.text_area(key="_pasted").input(f"  {HUB}\n\n/region/0/broker-1\n{HUB}\n").run()
+    next(button for button in app.button if button.label == "Take these").click().run()
+    assert api.sent[-1][2]["leave"] == [HUB, "/region/0/broker-1"]
+
+
+def test_an_unknown_broker_is_named(app: AppTest) -> None:
+    open_page(app, "what-if", leave="/nobody")
+    assert "**No such broker**" in app.error[0].value
+    assert "'/nobody'" in app.error[0].value
+
+
+def test_the_drawing_shows_what_is_cut_off_and_what_joins_it(api: FakeApi) -> None:
+    graph = cast(TopicGraph, api.overlay.graph("/orders/created"))
+    before = topic_change.failed(graph, [HUB])
+    assert {node["component"] for node in before["nodes"] if not node.get("failed")} == set(range(8))
+    assert not before["links"]
+    planned = api.overlay.plan([{"op": "leave", "broker": HUB}])
+    after = topic_change.repaired(graph, [HUB], planned.opened)
+    assert all(link.get("opened") for link in after["links"])
+    assert sum(node["component"] == 0 for node in after["nodes"]) > 1
+
+
+def test_a_topic_too_large_to_draw_is_shown_around_what_is_cut_off(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topic_graph, "MAX_BROKERS", 5)
+    stranger = next(b["id"] for b in api.overlay.brokers("", "id", 50, 0)["items"] if b["id"] != HUB)
+    open_page(app, "what-if", leave=f"{stranger}\n{HUB}")
+    assert not app.error
+    assert "The topic is too large to draw whole." in said(app)
+    asked = calls(api, "/v1/topics/%2Forders%2Fcreated/graph")[-1]
+    apart = api.overlay.plan([{"op": "leave", "broker": b} for b in (stranger, HUB)]).apart
+    parts = next(topic["components"] for topic in apart if topic["topic"] == "/orders/created")
+    assert parse_qs(urlsplit(asked).query)["around"][0] in {broker for part in parts for broker in part}
+
+
+def test_a_part_of_a_topic_keeps_the_components_of_the_whole() -> None:
+    graph: TopicGraph = {
+        "name": "x",
+        "version": 1,
+        "nodes": [
+            {
+                "id": name,
+                "x": 0.5,
+                "y": 0.0,
+                "degree": 2,
+                "topic_degree": 1,
+                "component": 0,
+                "articulation": False,
+            }
+            for name in ("cut", "gone", "near")
+        ],
+        "links": [{"a": "cut", "b": "gone", "bridge": True}, {"a": "gone", "b": "near", "bridge": True}],
+    }
+    parts = [["cut"], ["near", "far", "further"]]
+    assert topic_change.cut_off(parts, [("gone", "near"), ("cut", "gone")]) == "cut"
+    opened = [("cut", "far"), ("cut", "not in the topic"), ("elsewhere", "further")]
+    wide = topic_change.reached(graph, opened, parts)
+    assert [node["id"] for node in wide["nodes"]] == ["cut", "gone", "near", "far"]
+    assert wide["nodes"][3]["x"] > 0.5, "further out than what it is linked to"
+    before = topic_change.failed(wide, ["gone"], parts)
+    assert {node["id"]: node["component"] for node in before["nodes"] if not node.get("failed")} == {
+        "cut": 1,
+        "near": 0,
+        "far": 0,
+    }
+    after = topic_change.repaired(wide, ["gone"], opened, [["cut", "near", "far", "further"]])
+    assert [(link["a"], link["b"]) for link in after["links"]] == [("cut", "far")]
+    assert {node["component"] for node in after["nodes"]} == {0}

@@ -1,0 +1,92 @@
+"""Rebuilds and simulations: the calls, and what their pages share.
+
+A running job is asked for again and again, so nothing here is cached longer than a moment; what was started is never
+started twice by a rerun.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import streamlit as st
+
+from ui import client
+from ui.answers import Progress, Rebuild, Round, Simulation
+from ui.client import segment
+
+SECONDS = 0.7
+"""How often a page looks at a running job."""
+_ROUNDS = "_rounds"
+
+
+@st.cache_data(ttl=1, max_entries=16, show_spinner=False)
+def rebuilds(key: str) -> list[Rebuild]:
+    """All rebuilds, the newest first."""
+    found = cast(list[Rebuild], client.get("/v1/rebuilds", key)["items"])
+    return sorted(found, key=lambda rebuild: rebuild["created_at"], reverse=True)
+
+
+@st.cache_data(ttl=0.5, max_entries=16, show_spinner=False)
+def rebuild(key: str, identity: str) -> Rebuild:
+    """One rebuild with its plan."""
+    return cast(Rebuild, client.get(f"/v1/rebuilds/{segment(identity)}", key))
+
+
+def start_rebuild(key: str, algorithm: str, params: dict[str, Any], engine: str) -> Rebuild:
+    """Compute a new set of links beside the live ones."""
+    body = {"algorithm": algorithm, "params": params, "engine": engine}
+    return cast(Rebuild, _sent(client.send("POST", "/v1/rebuilds", key, body)))
+
+
+def steer_rebuild(key: str, identity: str, verb: str) -> None:
+    """activate, pause, resume, cancel, rollback; or drop."""
+    path = f"/v1/rebuilds/{segment(identity)}"
+    if verb == "drop":
+        _sent(client.send("DELETE", path, key))
+    else:
+        _sent(client.send("POST", f"{path}/{verb}", key, {} if verb == "activate" else None))
+
+
+@st.cache_data(ttl=1, max_entries=16, show_spinner=False)
+def simulations(key: str) -> list[Simulation]:
+    """All simulations without their rounds, the newest first."""
+    found = cast(list[Simulation], client.get("/v1/simulations", key)["items"])
+    return sorted(found, key=lambda run: run["created_at"], reverse=True)
+
+
+def simulation(key: str, identity: str) -> Simulation:
+    """One simulation with all rounds so far; only the new ones are fetched."""
+    known: dict[str, list[Round]] = st.session_state.setdefault(_ROUNDS, {})
+    rounds = known.get(identity, [])
+    after = rounds[-1]["round"] if rounds else 0
+    run = cast(Simulation, client.get(f"/v1/simulations/{segment(identity)}", key, after=after))
+    known[identity] = run["rounds"] = rounds + [r for r in run["rounds"] if r["round"] > after]
+    return run
+
+
+def start_simulation(key: str, request: dict[str, Any]) -> Simulation:
+    """Simulate churn on a copy."""
+    return cast(Simulation, _sent(client.send("POST", "/v1/simulations", key, request)))
+
+
+def stop_simulation(key: str, identity: str) -> None:
+    """Stop a simulation that runs or is being applied; what it did so far stays."""
+    _sent(client.send("DELETE", f"/v1/simulations/{segment(identity)}", key))
+
+
+def apply_simulation(key: str, identity: str) -> None:
+    """Do the same churn to the live overlay."""
+    _sent(client.send("POST", f"/v1/simulations/{segment(identity)}/apply", key))
+
+
+def _sent(answer: Any) -> Any:
+    for read in (rebuilds, rebuild, simulations):
+        read.clear()
+    return answer
+
+
+def bar(progress: Progress | None, waiting: str) -> None:
+    """How far a job is, in words and as a bar."""
+    share = min(1.0, max(0.0, float(progress["share"]))) if progress else 0.0
+    stage = (progress["stage"] if progress else "") or waiting
+    st.progress(share, text=f"{stage[0].upper()}{stage[1:]} · {share:.0%}")

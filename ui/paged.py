@@ -1,0 +1,124 @@
+"""A list that the API searches, sorts and cuts into pages: never more than one page of it is asked for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ui import listing, states, url_state
+from ui.wording import count
+
+PAGE_ROWS = 50
+FILE_ROWS = 500
+"""The most that the API gives at once."""
+
+Fetch = Callable[[str, str, int, int], Any]
+"""Query, sort, limit, offset to a page of the API."""
+
+
+def sorter(default: str, names: tuple[str, ...]) -> Callable[[str], None]:
+    """What a click on a header does: sort all rows by it, largest first (names A to Z); a second click turns round."""
+
+    def sort_by(column: str) -> None:
+        first = column if column in names else f"-{column}"
+        second = f"-{column}" if column in names else column
+        st.session_state["sort"] = second if st.session_state.get("sort") == first else first
+        url_state.push("sort", default, "page")
+
+    return sort_by
+
+
+def show(
+    word: str,
+    sorts: Mapping[str, str],
+    default_sort: str,
+    fetch: Fetch,
+    table: Callable[[list[Any], str], None],
+    *,
+    remember: str,
+    filtered: str = "",
+    controls: Callable[[], None] | None = None,
+    unsorted: str = "",
+) -> None:
+    """Search, order, page and table; ``filtered`` says in words what else the list is cut down to.
+
+    ``unsorted`` is the header that the API does not sort by.
+    """
+    url_state.sync("q", "", str)
+    url_state.sync("sort", default_sort, url_state.one_of(*sorts))
+    url_state.sync("page", 1, url_state.positive)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = st.text_input(
+            f"Find a {word}",
+            key="q",
+            type="search",
+            live="300ms",
+            placeholder=f"Part of its {'id' if word == 'broker' else 'name'}",
+            width=380,
+            on_change=url_state.push,
+            args=("q", "", "page"),
+        )
+        sort = st.selectbox(
+            "Sort by",
+            list(sorts),
+            key="sort",
+            format_func=sorts.__getitem__,
+            width=250,
+            on_change=url_state.push,
+            args=("sort", default_sort, "page"),
+        )
+        if controls is not None:
+            controls()
+    query = (query or "").strip()
+    page = int(st.session_state["page"])
+    answer = fetch(query, sort, PAGE_ROWS, (page - 1) * PAGE_ROWS)
+    pages = max(1, -(-answer["total"] // PAGE_ROWS))
+    if page > pages:
+        # A link from before rows went away, or a search that left fewer.
+        page = pages
+        st.session_state["page"] = page
+        answer = fetch(query, sort, PAGE_ROWS, (page - 1) * PAGE_ROWS)
+    # Details link back to the list as it was.
+    st.session_state[remember] = st.query_params.to_dict()
+
+    if not answer["items"]:
+        if query:
+            states.no_match(word, query)
+        elif filtered:
+            st.success(f"No {word} {filtered}.", icon=":material/check_circle:")
+        else:
+            states.no_brokers()
+        return
+    first = (page - 1) * PAGE_ROWS + 1
+    last = first + len(answer["items"]) - 1
+    shown = f"{first:,}–{last:,} of " if pages > 1 else ""
+    found = " found" if query else ""
+    which = f" {filtered}" if filtered else ""
+    headers = f"a header other than {unsorted}" if unsorted else "a header"
+    st.caption(
+        f"{shown}{count(answer['total'], word)}{found}{which}. Click a name to open it, {headers} to sort."
+    )
+    table(answer["items"], f"{word}-{query}-{sort}-{page}-{filtered}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if pages > 1:
+            st.pagination(pages, key="page", width=440, on_change=url_state.push, args=("page", 1))
+        listing.whole_as_csv(
+            f"All {word}s found as CSV" if query else f"All {word}s as CSV",
+            functools.partial(_all, fetch, query, sort, answer["total"]),
+            f"{word}s.csv",
+        )
+
+
+def _all(fetch: Fetch, query: str, sort: str, total: int) -> pd.DataFrame:
+    """Every row of the list, a page at a time."""
+    rows: list[Any] = []
+    while len(rows) < total:
+        items = fetch(query, sort, FILE_ROWS, len(rows))["items"]
+        if not items:
+            break
+        rows += items
+    return pd.DataFrame(rows)

@@ -1,0 +1,218 @@
+"""Queries: the analysts' library, read-only; the Cypher is there to copy."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from ui import access, client, listing, palette, states, url_state, watch
+from ui.answers import Query, QueryParameter, QueryResult
+from ui.client import segment
+from ui.wording import count, literal, number
+
+RUN_SECONDS = 60.0
+MOST_BARS = 40
+# Shown first: it needs no parameter and says something about every overlay.
+FIRST = "hubs"
+_RESULT = "_query_result"
+
+
+@st.cache_data(ttl=60, max_entries=8, show_spinner=False)
+def library(key: str) -> list[Query]:
+    """Every query, without its text."""
+    return cast(list[Query], client.get("/v1/queries", key)["items"])
+
+
+@st.cache_data(ttl=60, max_entries=64, show_spinner=False)
+def described(key: str, name: str) -> Query:
+    """One query with its text."""
+    return cast(Query, client.get(f"/v1/queries/{segment(name)}", key))
+
+
+def page() -> None:
+    """Choose, fill in, run, read."""
+    st.title("Queries", anchor=False)
+    key = access.required_key()
+    known = {query["name"]: query for query in library(key)}
+    if not known:
+        states.empty("No queries", "The library of this installation is empty.")
+        return
+    first = FIRST if FIRST in known else next(iter(known))
+    url_state.sync("query", first, url_state.one_of(*known))
+    name = st.selectbox(
+        "Question",
+        list(known),
+        key="query",
+        format_func=lambda n: f"{known[n]['group'].capitalize()} · {known[n]['title']}",
+        on_change=url_state.push,
+        # The parameters in the URL are those of the query before.
+        args=("query", first, *{p["name"] for query in known.values() for p in query["parameters"]}),
+    )
+    query = described(key, name)
+    if query.get("notes"):
+        st.markdown(str(query.get("notes")))
+    params = parameters(query)
+    st.button(
+        "Run", type="primary", icon=":material/play_arrow:", on_click=run, args=(key, query["name"], params)
+    )
+    with st.expander("Cypher", icon=":material/code:"):
+        st.caption("Read-only. To be pasted into any Neo4j browser.")
+        if query.get("example") and query["parameters"]:
+            st.code(query["example"], language=None)
+        st.code(query.get("cypher", ""), language="cypher")
+    result(query)
+    watch.follow_theme(palette.theme())
+
+
+def parameters(query: Query) -> dict[str, Any]:
+    """One field a parameter, kept in the URL; what is left empty has the query's own default."""
+    given: dict[str, Any] = {}
+    with st.container(horizontal=True, gap="small"):
+        for parameter in query["parameters"]:
+            value = field(query, parameter)
+            if value is not None and value != "":
+                given[parameter["name"]] = value
+            elif parameter["default"] == "":
+                given[parameter["name"]] = ""
+    return given
+
+
+def field(query: Query, parameter: QueryParameter) -> Any:
+    """A field by the parameter's type; queries have parameters of one name and different types."""
+    name, default, help_text = parameter["name"], parameter["default"], parameter["description"]
+    key = f"_query-{query['name']}-{name}"
+
+    def push(default: object) -> dict[str, Any]:
+        return {"on_change": url_state.push, "args": (name, default), "kwargs": {"key": key}}
+
+    if parameter["type"] == "boolean":
+        url_state.sync(name, bool(default), url_state.whether, key)
+        return st.checkbox(name, key=key, help=help_text, width=200, **push(bool(default)))
+    if parameter["type"] == "string":
+        hint = f"for example {parameter['example']}" if parameter.get("example") else None
+        url_state.sync(name, str(default or ""), str, key)
+        return st.text_input(
+            name, key=key, help=help_text, placeholder=hint, width=320, **push(str(default or ""))
+        )
+    whole = parameter["type"] == "integer"
+    kind: type[int] | type[float] = int if whole else float
+    low, high = parameter.get("minimum"), parameter.get("maximum")
+    # Past 2^53 a browser cannot tell numbers apart.
+    high = None if high is None or high > 1 << 53 else high
+    start = None if default is None else kind(default)
+    url_state.sync(name, start, url_state.between(kind, low, high), key)
+    return st.number_input(
+        name,
+        min_value=None if low is None else kind(low),
+        max_value=None if high is None else kind(high),
+        value=None,
+        step=1 if whole else 0.1,
+        key=key,
+        help=help_text,
+        width=180,
+        **push(start),
+    )
+
+
+def run(key: str, name: str, params: dict[str, Any]) -> None:
+    """Ask, and keep the answer until another one is asked for."""
+    try:
+        path = f"/v1/queries/{segment(name)}/run"
+        answer: Any = client.send("POST", path, key, {"params": params}, seconds=RUN_SECONDS)
+    except client.ApiError as error:
+        answer = error
+    st.session_state[_RESULT] = (name, answer)
+
+
+def result(query: Query) -> None:
+    """What was found, as a table, a chart and a file."""
+    kept: tuple[str, QueryResult | client.ApiError] | None = st.session_state.get(_RESULT)
+    if kept is None or kept[0] != query["name"]:
+        st.caption(
+            " · ".join(f"{literal(column['name'])} {column['description']}" for column in query["columns"])
+        )
+        return
+    answer = kept[1]
+    if isinstance(answer, client.ApiError):
+        states.action_failed(answer, "A question changes nothing: run it again in a moment.")
+        return
+    table = pd.DataFrame(answer["rows"], columns=answer["columns"])
+    cut = ", cut off: there are more" if answer["truncated"] else ""
+    st.caption(f"{count(len(table), 'row')} in {answer['seconds']:,.2f} s{cut}.")
+    if table.empty:
+        states.empty(
+            "No rows", "The question has no answer in the overlay as it is. Other parameters may have."
+        )
+        return
+    shown = table.map(lambda cell: ", ".join(map(str, cell)) if isinstance(cell, list) else cell)
+    numeric = [c for c in shown.columns if pd.api.types.is_numeric_dtype(shown[c])]
+    words = [c for c in shown.columns if c not in numeric]
+    views = ["Table", "Chart"] if numeric and len(shown) > 1 else ["Table"]
+    for tab, view in zip(st.tabs(views), views, strict=True):
+        with tab:
+            if view == "Table":
+                _table(query, shown)
+            else:
+                _chart(shown, numeric, words)
+
+
+def _table(query: Query, shown: pd.DataFrame) -> None:
+    meanings = {column["name"]: column["description"] for column in query["columns"]}
+    config: dict[str, Any] = {
+        name: (
+            st.column_config.NumberColumn(name, format="localized", help=meanings.get(name))
+            if pd.api.types.is_numeric_dtype(shown[name])
+            else st.column_config.TextColumn(name, help=meanings.get(name))
+        )
+        for name in shown.columns
+    }
+    listing.plain(shown, config, alt=query["title"], max_height=600)
+    listing.as_csv("As CSV", shown, f"{query['name']}.csv")
+
+
+def _chart(shown: pd.DataFrame, numeric: list[str], words: list[str]) -> None:
+    """One column against another: bars by name or by few numbers, else points."""
+    first = (words or numeric)[0]
+    with st.container(horizontal=True):
+        across = st.selectbox("Across", [*words, *numeric], key="_across", width=240)
+        # Not against itself, unless there is nothing else.
+        other = next((rank for rank, name in enumerate(numeric) if name != first), 0)
+        up = st.selectbox("Up", numeric, other, key="_up", width=240)
+    if across in words:
+        top = shown.nlargest(MOST_BARS, up) if len(shown) > MOST_BARS else shown
+        if len(shown) > MOST_BARS:
+            st.caption(f"The {number(MOST_BARS)} largest of {number(len(shown))}.")
+        x = alt.X(f"{_field(up)}:Q", title=up)
+        y = alt.Y(f"{_field(across)}:N", sort=None, title=None, axis=alt.Axis(labelLimit=320))
+        chart = alt.Chart(top).mark_bar().encode(x=x, y=y, tooltip=[_field(across), _field(up)])
+        st.altair_chart(chart, height=max(160, 24 * len(top) + 60), alt=f"{up} by {across}")
+        return
+    if shown[across].is_unique and len(shown) <= MOST_BARS:
+        bars = alt.Chart(shown).mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
+        chart = bars.encode(
+            x=alt.X(f"{_field(across)}:O", title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+            y=alt.Y(f"{_field(up)}:Q", title=up),
+            tooltip=[_field(across), _field(up)],
+        )
+        st.altair_chart(chart, height=360, alt=f"{up} by {across}")
+        return
+    points = alt.Chart(shown.head(5000)).mark_circle(size=46, opacity=0.7)
+    chart = points.encode(
+        x=alt.X(f"{_field(across)}:Q", title=across),
+        y=alt.Y(f"{_field(up)}:Q", title=up),
+        tooltip=[_field(name) for name in shown.columns[:6]],
+    )
+    st.altair_chart(chart, height=360, alt=f"{up} against {across}")
+
+
+def _field(name: str) -> str:
+    """A column's name as Vega takes it: dots and brackets would be paths."""
+    for sign in ".[]:":
+        name = name.replace(sign, f"\\{sign}")
+    return name
+
+
+page()

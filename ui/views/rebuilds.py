@@ -1,0 +1,249 @@
+"""Rebuilds: is a new set of links worth it? Run some, compare their plans; nothing live changes before one is activated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ui import access, algorithm_form, client, jobs, listing, states, url_state
+from ui.answers import Rebuild
+from ui.wording import against_fresh, degree, literal, moment, number
+
+DEFAULT_ALGORITHM = "weave"
+DEFAULT_ENGINE = "local"
+RUNNING = ("queued", "running")
+ENDED = ("failed", "cancelled", "dropped")
+_AGAIN = "_rebuild_again"
+_ERROR = "_rebuild_error"
+
+
+def page() -> None:
+    """The form, what runs, what can be compared."""
+    st.title("Rebuilds", anchor=False)
+    states.told()
+    key = access.required_key()
+    live_now(key)
+    if access.may_change():
+        form(key)
+    else:
+        states.read_only("Running a rebuild")
+    running = any(rebuild["state"] in (*RUNNING, "activating") for rebuild in jobs.rebuilds(key))
+    st.fragment(compared, run_every=jobs.SECONDS if running else 5)(running)
+
+
+def live_now(key: str) -> None:
+    """What a rebuild has to be better than."""
+    overlay = client.overlay(key)
+    drift = overlay.get("drift")
+    said = (
+        f"The live overlay has {number(overlay['links'])} links, average degree "
+        f"{degree(overlay['average_degree'])}, maximum degree {number(overlay['max_degree'])}."
+    )
+    if drift and drift["drift"] is not None:
+        above = f"Its average degree is {against_fresh(drift['drift'])}."
+        if drift["advised"]:
+            st.warning(f"**A rebuild is advised.** {above} {said}", icon=":material/trending_up:")
+            return
+        said = f"{said} {above}"
+    st.info(said, icon=":material/info:")
+
+
+def form(key: str) -> None:
+    """One algorithm, its guarantee and paper beside it, its parameters, the engine."""
+    registry = {algorithm["name"]: algorithm for algorithm in client.algorithms(key)}
+    first = DEFAULT_ALGORITHM if DEFAULT_ALGORITHM in registry else next(iter(registry))
+    again: dict[str, Any] = st.session_state.get(_AGAIN, {})
+    url_state.sync("algorithm", first, url_state.one_of(*registry))
+    with st.container(border=True):
+        with st.container(horizontal=True, gap="medium"):
+            with st.container(key="choice-part"):
+                name = st.selectbox(
+                    "Algorithm",
+                    list(registry),
+                    key="algorithm",
+                    on_change=url_state.push,
+                    args=("algorithm", first, "engine"),
+                )
+                algorithm = registry[name]
+                engine_key = f"_engine-{name}"
+                url_state.sync("engine", DEFAULT_ENGINE, url_state.one_of(*algorithm["engines"]), engine_key)
+                engine = st.segmented_control(
+                    "Engine",
+                    list(algorithm["engines"]),
+                    required=True,
+                    key=engine_key,
+                    on_change=url_state.push,
+                    args=("engine", DEFAULT_ENGINE),
+                    kwargs={"key": engine_key},
+                    help="Local computes in the manager's machine, Spark in parts for large overlays. "
+                    "Not every algorithm runs on Spark.",
+                )
+            with st.container(key="guarantee-part"):
+                st.markdown(f"**{algorithm['summary']}**")
+                st.markdown(f"Guarantee: {algorithm['guarantee']}")
+                paper = algorithm["paper"]
+                st.caption("TopicWeave's own; no paper" if paper == "ours" else f"Paper: {paper}")
+        given = again.get("params", {}) if again.get("algorithm") == name else {}
+        params = algorithm_form.show(algorithm, str(engine), given)
+        st.button(
+            "Run",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=run,
+            args=(key, name, params, str(engine)),
+        )
+    refused: client.ApiError | None = st.session_state.pop(_ERROR, None)
+    if refused is not None:
+        states.action_failed(refused)
+
+
+def run(key: str, algorithm: str, params: dict[str, Any], engine: str) -> None:
+    """Start it; the list below shows it."""
+    try:
+        jobs.start_rebuild(key, algorithm, params, engine)
+    except client.ApiError as error:
+        st.session_state[_ERROR] = error
+
+
+@states.shown(retry=False)
+def compared(was_running: bool) -> None:
+    """What runs, with its progress; then all plans in one table."""
+    key = access.required_key()
+    found = jobs.rebuilds(key)
+    running = any(rebuild["state"] in (*RUNNING, "activating") for rebuild in found)
+    if running != was_running:
+        st.rerun()
+    for rebuild in found:
+        if rebuild["state"] in RUNNING:
+            progress(key, rebuild)
+    st.subheader("Plans", anchor=False)
+    url_state.sync("ended", False, url_state.whether)
+    ended = sum(rebuild["state"] in ENDED for rebuild in found)
+    if ended:
+        st.toggle(
+            f"Also failed, cancelled and dropped ones ({number(ended)})",
+            key="ended",
+            on_change=url_state.push,
+            args=("ended", False),
+        )
+    shown = [
+        rebuild
+        for rebuild in found
+        if rebuild["state"] not in RUNNING and (rebuild["state"] not in ENDED or st.session_state["ended"])
+    ]
+    if not shown:
+        states.empty(
+            "No plan yet", "Run a rebuild above. It computes beside the live overlay and changes nothing."
+        )
+        return
+    table(shown)
+
+
+def progress(key: str, rebuild: Rebuild) -> None:
+    """A running rebuild and its way out."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        with st.container():
+            st.markdown(f"{literal(label(rebuild))} by {literal(rebuild['actor'])}")
+            jobs.bar(rebuild["progress"], "waiting")
+        if access.may_change():
+            st.button(
+                "Cancel",
+                key=f"_cancel-{rebuild['id']}",
+                on_click=cancel,
+                args=(key, rebuild["id"]),
+                width=100,
+            )
+
+
+def cancel(key: str, identity: str) -> None:
+    """Stop computing; a rebuild that ended meanwhile stays as it ended."""
+    try:
+        jobs.steer_rebuild(key, identity, "cancel")
+    except client.ApiError as error:
+        st.session_state[_ERROR] = error
+
+
+def label(rebuild: Rebuild) -> str:
+    """An algorithm with what was given: "weave keep=0.5, spark"."""
+    params = " ".join(f"{name}={value}" for name, value in sorted(rebuild["params"].items()))
+    name = f"{rebuild['algorithm']} {params}".strip()
+    return f"{name}, spark" if rebuild["engine"] == "spark" else name
+
+
+def frame(rebuilds: list[Rebuild]) -> pd.DataFrame:
+    """One row a rebuild: what it changes, and the figures it would end with."""
+    rows = []
+    for rebuild in rebuilds:
+        plan = rebuild["plan"]
+        row: dict[str, Any] = {
+            "rebuild": label(rebuild),
+            "state": rebuild["state"],
+            "created": moment(rebuild["created_at"], seconds=False),
+        }
+        if plan:
+            row |= {name: plan[name] for name in ("kept", "opened", "closed", "links")}
+            row |= {
+                "average_degree": plan["after"]["average_degree"],
+                "peak_degree": plan["peak"]["max_degree"],
+                "max_degree": plan["after"]["max_degree"],
+                "mean_diameter": plan["after"]["mean_diameter"],
+                "max_diameter": plan["after"]["max_diameter"],
+            }
+        rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+COLUMNS = [
+    "rebuild",
+    "state",
+    "created",
+    "kept",
+    "opened",
+    "closed",
+    "links",
+    "average_degree",
+    "peak_degree",
+    "max_degree",
+    "mean_diameter",
+    "max_diameter",
+]
+
+
+def table(rebuilds: list[Rebuild]) -> None:
+    """All plans beside each other; a name opens its plan."""
+    rows = frame(rebuilds)
+    two_digits = "%.2f"
+    number_column = st.column_config.NumberColumn
+    listing.show(
+        rows,
+        f"rebuilds-{'-'.join(rebuild['id'] + rebuild['state'] for rebuild in rebuilds)}",
+        opens="rebuild",
+        ids=[rebuild["id"] for rebuild in rebuilds],
+        page="views/rebuild.py",
+        param="rebuild",
+        columns=COLUMNS,
+        config={
+            "state": listing.text("State", 84),
+            "created": listing.text("Created (UTC)", 124),
+            "kept": listing.whole("Kept", 58, "Links that stay"),
+            "opened": listing.whole("Opened", 70),
+            "closed": listing.whole("Closed", 66),
+            "links": listing.whole("Links", 60, "Links after it"),
+            "average_degree": number_column("Avg degree", format=two_digits, width=88, help="After it"),
+            "peak_degree": listing.whole("Max, peak", 84, "Maximum degree while old and new links are open"),
+            "max_degree": listing.whole("Max, after", 84, "Maximum degree after it"),
+            "mean_diameter": number_column(
+                "Mean diam.", format=two_digits, width=92, help="Mean diameter of the topics, after it"
+            ),
+            "max_diameter": listing.whole("Max diam.", 84, "Largest diameter of a topic, after it"),
+        },
+        name_label="Rebuild",
+        name_width=190,
+        alt="Plans of rebuilds beside each other",
+    )
+    st.caption("Click a name to read its plan and to activate it.")
+
+
+page()

@@ -1,0 +1,236 @@
+"""What-if: which topics come apart when brokers fail, and what would the repair open? Nothing live changes."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from ui import (
+    access,
+    client,
+    figures,
+    listing,
+    palette,
+    plan,
+    states,
+    topic_change,
+    topic_graph,
+    url_state,
+    watch,
+)
+from ui.answers import TopicApart, WhatIf
+from ui.palette import Theme
+from ui.wording import count, degree, literal, number
+
+MATCHES = 20
+MOST = 5
+
+
+def lines(raw: str) -> list[str]:
+    """Ids, one a line: no id has a line break in it."""
+    return list(dict.fromkeys(line.strip() for line in raw.splitlines() if line.strip()))
+
+
+def chosen() -> None:
+    """The choice goes to the URL, and the topic on show starts anew."""
+    url_state.push("leave", [], "topic", write="\n".join)
+
+
+def page() -> None:
+    """Choose, then read."""
+    st.title("What-if", anchor=False)
+    key = access.required_key()
+    nobody: list[str] = []
+    url_state.sync("leave", nobody, lines)
+    pick(key)
+    gone: list[str] = st.session_state["leave"]
+    theme = palette.theme()
+    version = client.overlay(key)["version"]
+    if not gone:
+        states.empty(
+            "Nothing fails yet", "Choose the brokers that fail. Nothing live changes, whatever you try here."
+        )
+        watch.follow_theme(theme)
+        return
+    found = client.what_if(key, tuple(gone), version)
+    answer(found, gone)
+    numbers(found)
+    if found["topics_apart"]:
+        apart(key, found, gone, theme)
+    links(found)
+    watch.follow(key, version, theme)
+
+
+def pick(key: str) -> None:
+    """Find brokers and add them; a list can be pasted, the busiest are one click away."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = st.text_input(
+            "Find brokers", key="_find", type="search", live="300ms", placeholder="Part of the id", width=280
+        )
+        matches = [row["id"] for row in client.brokers(key, (query or "").strip(), limit=MATCHES)["items"]]
+        options = list(dict.fromkeys([*st.session_state["leave"], *matches]))
+        st.multiselect(
+            "Brokers that fail",
+            options,
+            key="leave",
+            on_change=chosen,
+            select_all=False,
+            placeholder="Choose from what was found",
+            width="stretch",
+        )
+    with st.container(horizontal=True):
+        st.button("The five with most links", icon=":material/hub:", on_click=take_most, args=(key,))
+        with st.popover("Paste a list", icon=":material/content_paste:"):
+            st.text_area("Ids, one a line", key="_pasted", height=180, width=380)
+            st.button("Take these", on_click=take_pasted)
+        if st.session_state["leave"]:
+            st.button("Clear", icon=":material/close:", on_click=take, args=([],))
+
+
+def take(ids: list[str]) -> None:
+    """These fail, and no others."""
+    st.session_state["leave"] = ids
+    chosen()
+
+
+def take_most(key: str) -> None:
+    """The brokers with most links."""
+    try:
+        take([row["id"] for row in client.brokers(key, sort="-degree", limit=MOST)["items"]])
+    except client.ApiError:
+        # The page itself asks next, and says what is the matter.
+        return
+
+
+def take_pasted() -> None:
+    """What was pasted, without blanks and repetitions."""
+    take(lines(st.session_state.get("_pasted") or ""))
+
+
+def answer(found: WhatIf, gone: list[str]) -> None:
+    """One sentence: what comes apart, what the repair costs."""
+    lost = f"If {literal(gone[0])} fails" if len(gone) == 1 else f"If these {number(len(gone))} brokers fail"
+    opened = len(found["opened"])
+    repair = f"The repair would open {count(opened, 'link')}." if opened else "No link needs to be opened."
+    pieces = len(found["topics_apart"])
+    if pieces:
+        verb = "comes" if pieces == 1 else "come"
+        st.warning(f"**{lost}, {count(pieces, 'topic')} {verb} apart.** {repair}", icon=":material/bolt:")
+    else:
+        st.success(f"**{lost}, no topic comes apart.** {repair}", icon=":material/check_circle:")
+
+
+def numbers(found: WhatIf) -> None:
+    """Before and after in seven numbers."""
+    before, after = found["before"], found["after"]
+    figures.show(
+        (
+            ("Topics apart", number(len(found["topics_apart"])), "Until the repair"),
+            ("Opened", number(len(found["opened"])), "Links that the repair would open"),
+            (
+                "Closed",
+                number(len(found["closed"])),
+                "Links of the failed brokers, and those no longer needed",
+            ),
+            ("Avg before", degree(before["average_degree"]), "Average degree now"),
+            ("Avg after", degree(after["average_degree"]), "Average degree after the repair"),
+            ("Max before", number(before["max_degree"]), "Maximum degree now"),
+            ("Max after", number(after["max_degree"]), "Maximum degree after the repair"),
+        )
+    )
+    st.caption(
+        f"Computed on a copy of version {number(found['version'])} in {found['seconds'] * 1000:,.1f} ms."
+    )
+
+
+def apart(key: str, found: WhatIf, gone: list[str], theme: Theme) -> None:
+    """The topics that come apart, and one of them drawn before and after the repair."""
+    st.subheader("Topics that come apart", anchor=False)
+    topics = sorted(found["topics_apart"], key=lambda t: (-t["subscribers"], t["topic"]))
+    rows = pd.DataFrame(
+        [
+            (
+                t["topic"],
+                t["subscribers"],
+                len(t["components"]),
+                t["subscribers"] - max(len(part) for part in t["components"]),
+            )
+            for t in topics
+        ],
+        columns=["topic", "subscribers", "components", "cut_off"],
+    )
+    listing.show(
+        rows,
+        f"apart-{found['version']}-{len(gone)}-{hash(tuple(gone))}",
+        opens="topic",
+        page="views/topic.py",
+        param="topic",
+        columns=list(rows.columns),
+        config={
+            "subscribers": listing.whole("Subscribers left", 120, "Without the failed brokers"),
+            "components": listing.whole("Components", 100),
+            "cut_off": listing.whole("Cut off", 90, "Subscribers that cannot reach the largest component"),
+        },
+        name_label="Topic",
+        name_width=400,
+        max_height=256,
+        alt="Topics that come apart",
+    )
+    by_name = {t["topic"]: t for t in topics}
+    url_state.sync("topic", topics[0]["topic"], url_state.one_of(*by_name))
+    name = st.selectbox(
+        "Draw",
+        list(by_name),
+        key="topic",
+        width=520,
+        on_change=url_state.push,
+        args=("topic", topics[0]["topic"]),
+    )
+    draw(key, by_name[name], found, gone, theme)
+
+
+def draw(key: str, topic: TopicApart, found: WhatIf, gone: list[str], theme: Theme) -> None:
+    """The same places twice: what is cut off, and what joins it again."""
+    opened = [(a, b) for a, b in found["opened"]]
+    whole = topic["subscribers"] + len(gone) <= topic_graph.MAX_BROKERS
+    if whole:
+        graph = client.topic_graph(key, topic["topic"])
+        before, after = topic_change.failed(graph, gone), topic_change.repaired(graph, gone, opened)
+    else:
+        around = topic_change.cut_off(topic["components"], found["closed"])
+        st.caption(
+            f"The topic is too large to draw whole. Shown is what lies two steps around {literal(around)}, which is cut "
+            "off, and what the repair links to that."
+        )
+        graph = client.topic_graph(key, topic["topic"], None, around)
+        graph = topic_change.reached(graph, opened, topic["components"])
+        before = topic_change.failed(graph, gone, topic["components"])
+        everyone = [broker for part in topic["components"] for broker in part]
+        after = topic_change.repaired(graph, gone, opened, [everyone])
+    if len(graph["nodes"]) > topic_graph.MAX_BROKERS:
+        st.caption(f"Even that is {count(len(graph['nodes']), 'broker')}: too many to draw.")
+        return
+    with st.container(horizontal=True, gap="medium"):
+        for name, title, drawn in (
+            ("before", "Before the repair", before),
+            ("after", "After the repair", after),
+        ):
+            with st.container(key=f"{name}-part"):
+                st.subheader(title, anchor=False)
+                chosen = topic_graph.show(drawn, theme, None, name, topic_graph.HALF_WIDTH_OF_TWO)
+                # A name that has no room in the drawing is left out of it.
+                st.caption(f"Selected: {literal(chosen)}" if chosen else "Click a broker to read its id.")
+                topic_graph.legend(drawn, theme, whole=whole)
+
+
+def links(found: WhatIf) -> None:
+    """Every link that would be opened or closed, and why."""
+    table = plan.frame(found)
+    if table.empty:
+        return
+    st.subheader("Links", anchor=False)
+    listing.plain(table, plan.CONFIG, alt="Links the repair opens and closes")
+    listing.as_csv("Links as CSV", table, f"what-if-links-v{found['version']}.csv")
+
+
+page()
