@@ -32,6 +32,7 @@ from backend.metrics import Metrics
 from backend.record import ChangeRecord
 from backend.store import Database, OutcomeUnknown
 from backend.store.commit import lock_overlay, read_changes, was_committed, write_commit
+from backend.store.database import Transaction
 from backend.store.idempotency import find_answers, forget_old_answers
 from backend.store.importing import wipe_import
 from backend.store.overlay import StoredOverlay, read_facts, read_overlay, read_policy
@@ -149,8 +150,6 @@ class Writer:
             await self._reload_at_last()
 
     async def _handle(self, group: list[Proposal]) -> None:
-        group = await self._without_repeats(group)
-        refusals = 0
         for tried in range(RETRIES):
             group = [proposal for proposal in group if not proposal.done.done()]
             if not group:
@@ -169,13 +168,8 @@ class Writer:
                 await self._reload()
                 continue
             except ConstraintError as error:
-                refusals += 1
-                if refusals > 1:
-                    await self._one_by_one(group, error)
-                    return
-                # Another process stored an answer for the same Idempotency-Key between our look and our commit.
-                group = await self._without_repeats(group)
-                continue
+                await self._one_by_one(group, error)
+                return
             except Problem as problem:
                 self._refuse(group, problem)
                 return
@@ -191,7 +185,7 @@ class Writer:
         self._refuse(group, NotReady(f"the commit failed {RETRIES} times; nothing was changed"))
 
     async def _one_by_one(self, group: list[Proposal], error: ConstraintError) -> None:
-        """A constraint refuses the group again and again: only the change at fault is refused."""
+        """A constraint refuses the group: only the change at fault is refused."""
         if len(group) > 1:
             for proposal in group:
                 await self._handle([proposal])
@@ -212,26 +206,25 @@ class Writer:
                 records = await read_changes(transaction, self.mirror.version, RECORDS_AT_ONCE)
                 if not records or not await self._replay(records):
                     raise _DoesNotFit
+            await self._answer_repeats(transaction, group)
             attempt.planned, late = plan_group(self.mirror, group, attempt.id, self._metrics)
             self._waiting.extendleft(reversed(late))
             await write_commit(transaction, attempt.commit())
 
-    async def _without_repeats(self, group: list[Proposal]) -> list[Proposal]:
-        """Answer those whose Idempotency-Key has an answer by now."""
+    async def _answer_repeats(self, transaction: Transaction, group: list[Proposal]) -> None:
+        """Answer those whose Idempotency-Key has an answer by now.
+
+        Only under the lock is that certain: with a look before it, another process could do the same request in
+        between, and we would refuse the broker it let leave as unknown.
+        """
         keys = [proposal.repeatable.id for proposal in group if proposal.repeatable]
-        try:
-            found = await find_answers(self._database, keys) if keys else {}
-        except (Neo4jError, DriverError, OSError) as error:
-            self.healthy = False
-            self._refuse(group, _away(error))
-            return []
+        found = await find_answers(transaction, keys) if keys else {}
         for proposal in group:
             if proposal.repeatable and proposal.repeatable.id in found:
                 try:
                     proposal.answer(proposal.repeatable.answer(*found[proposal.repeatable.id]))
                 except Problem as problem:
                     proposal.refuse(problem)
-        return [proposal for proposal in group if not proposal.done.done()]
 
     async def _settle(self, attempt: Attempt, group: list[Proposal]) -> bool:
         """Whether a commit happened, as soon as Neo4j can tell.

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import cypher
 from backend.store.commit import Statement
-from backend.store.database import Database
+from backend.store.database import Database, Transaction
 
 HOURS_KEPT = 24
 
 
-async def find_answers(database: Database, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+async def find_answers(database: Database | Transaction, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
     """The fingerprint of the request and the text of its answer, for each key that has one."""
-    found = await database.read("idempotency/find_answers", keys=list(keys))
+    read = database.run if isinstance(database, Transaction) else database.read
+    found = await read("idempotency/find_answers", keys=list(keys))
     return {row["key"]: (row["fingerprint"], row["answer"]) for row in found}
 
 

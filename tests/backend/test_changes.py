@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,9 @@ import pytest
 from neo4j.exceptions import DatabaseError
 
 from algorithms import Interests, Overlay
+from backend.live import writer
+from backend.store.database import Database, Transaction
+from backend.store.idempotency import find_answers
 from tests.backend.conftest import rows
 from tests.backend.live import KEY, Served, served
 from tests.conftest import Neo4jServer
@@ -170,6 +173,29 @@ def test_a_repeated_request_gets_the_first_answer(live: Served) -> None:
     live.ask("DELETE", "brokers", "later", status=404, headers=refused)
     live.join("later", "x")
     assert live.leave("later", headers=refused)["version"] == live.version
+    check(live)
+
+
+def test_a_request_repeated_at_another_process_while_the_first_does_it(
+    neo4j_server: Neo4jServer, live: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one finds no answer when it looks before its turn, and must not refuse who has left by then."""
+    seen_before_the_lock = []
+
+    async def too_early(database: Database | Transaction, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        if isinstance(database, Transaction):
+            return await find_answers(database, keys)
+        seen_before_the_lock.extend(keys)
+        return {}
+
+    live.join("a", "x")
+    once = {"Idempotency-Key": "k1"}
+    with served(neo4j_server, live.driver, tmp_path / "other") as other:
+        first = live.leave("a", headers=once)
+        monkeypatch.setattr(writer, "find_answers", too_early)
+        assert other.leave("a", headers=once) == first
+        assert seen_before_the_lock
+        assert other.ask("DELETE", "brokers", "b", headers=once, status=422)["field"] == "Idempotency-Key"
     check(live)
 
 
