@@ -180,7 +180,7 @@ def test_a_request_repeated_at_another_process_while_the_first_does_it(
     neo4j_server: Neo4jServer, live: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one finds no answer when it looks before its turn, and must not refuse who has left by then."""
-    seen_before_the_lock = []
+    seen_before_the_lock: list[str] = []
 
     async def too_early(database: Database | Transaction, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
         if isinstance(database, Transaction):
