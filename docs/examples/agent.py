@@ -4,6 +4,7 @@
 """
 
 import json
+import signal
 import sys
 import time
 from urllib.parse import quote
@@ -64,9 +65,7 @@ class Agent:
 
     def run(self) -> None:
         try:
-            while (
-                True
-            ):  # a lost connection, 410, an expired lease: join again, read what is wanted now, go on
+            while True:  # a lost connection, 410, an expired lease: join again, read what is wanted now, go on
                 try:
                     self.follow(self.join())
                 except httpx2.HTTPError as error:
@@ -79,4 +78,5 @@ class Agent:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a service stops it as Ctrl-C does
     Agent(*sys.argv[1:]).run()
