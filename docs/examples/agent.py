@@ -65,7 +65,8 @@ class Agent:
 
     def run(self) -> None:
         try:
-            while True:  # a lost connection, 410, an expired lease: join again, read what is wanted now, go on
+            # A lost connection, 410, an expired lease: join again, read what is wanted now, go on.
+            while True:
                 try:
                     self.follow(self.join())
                 except httpx2.HTTPError as error:
