@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 
 import structlog
@@ -91,6 +92,7 @@ class Manager:
             self.history.start()
             self._standby = Standby(self.database, self._writer)
             self._standby.start()
+            _spare_collector()
         except Problem as problem:
             self._give_up(problem.detail)
         except Exception as error:  # whatever it is, the process must not stay up without an overlay
@@ -114,6 +116,14 @@ class Manager:
         log.error(self._stage, reason=reason)
         self.failed = True
         self._on_failure()
+
+
+def _spare_collector() -> None:
+    """Keep the garbage collector from the overlay: it is a million objects without a cycle, and would be walked again and
+    again while requests wait. What is made later is looked through less often, too: a tenth of a join's time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def _warm_kernels() -> None:

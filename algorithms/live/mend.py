@@ -41,6 +41,17 @@ def _degree(u: int, rows: Longs) -> int:
 
 
 @kernel
+def _penalties(delta: float, degrees: int) -> Floats:
+    """What a worth is multiplied by, for every larger degree of a pair below ``degrees``: a power takes longer than all else
+    that is weighed of a pair."""
+    penalties = np.ones(degrees)
+    if delta:
+        for degree in range(degrees):
+            penalties[degree] = (1.0 + degree) ** -delta
+    return penalties
+
+
+@kernel
 def mend(
     policy: int,
     k: int,
@@ -138,6 +149,7 @@ def mend(
                 worth = larger_worth
             pair[pairs, 0], pair[pairs, 1], worth[pairs] = c, d, value
             pairs += 1
+    penalties = _penalties(delta, maximum + 1)
     while pairs:
         best, best_worth, best_degree = -1, 0.0, 0
         low, low_worth, low_degree = -1, 0.0, 0
@@ -146,7 +158,7 @@ def mend(
             c, d, bound = int(pair[p, 0]), int(pair[p, 1]), worth[p]
             a, b = _degree(chosen[c], rows), _degree(chosen[d], rows)
             larger = max(a, b)
-            penalty = (1.0 + larger) ** -delta if delta else 1.0
+            penalty = penalties[larger]
             is_low = larger < maximum
             if bound * penalty >= best_worth or (is_low and bound * penalty >= low_worth):
                 bound = _worth(c, d, split, chosen, label, top, weight)
@@ -170,6 +182,8 @@ def mend(
         opened[n, 0], opened[n, 1] = a, b
         link(a, b, pool, rows, free, counts, log)
         maximum = max(maximum, _degree(a, rows), _degree(b, rows))
+        if maximum >= len(penalties):
+            penalties = _penalties(delta, 2 * maximum)
         for s in range(split):
             x, y = label[c, s], label[d, s]
             if x == y or x < 0 or y < 0 or top[c, s] == b or top[d, s] == a:

@@ -31,7 +31,7 @@ _HEADER = APIKeyHeader(
 )
 
 
-def _caller(request: Request, given: Annotated[str | None, Depends(_HEADER)]) -> Caller:
+async def _caller(request: Request, given: Annotated[str | None, Depends(_HEADER)]) -> Caller:
     caller = _known(request.app.state.keyring, given)
     request.state.actor = caller.name
     return caller
@@ -46,7 +46,7 @@ def _known(keyring: Keyring, given: str | None) -> Caller:
     return caller
 
 
-def _permitted(needed: SecurityScopes, caller: Annotated[Caller, Depends(_caller)]) -> Caller:
+async def _permitted(needed: SecurityScopes, caller: Annotated[Caller, Depends(_caller)]) -> Caller:
     for scope in needed.scopes:
         _check(caller, Scope(scope))
     return caller

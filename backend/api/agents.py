@@ -57,7 +57,7 @@ class Failure(BaseModel):
     reason: str = Field(min_length=1, max_length=500)
 
 
-def _agents(request: Request) -> Agents:
+async def _agents(request: Request) -> Agents:
     agents: Agents = request.app.state.agents
     return agents
 

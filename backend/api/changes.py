@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -133,30 +134,16 @@ class Step(BaseModel):
         }[self.op]()
 
 
+@dataclass
 class Call:
     """One call that changes the overlay: who, under which conditions, and whether for real."""
 
-    def __init__(
-        self,
-        request: Request,
-        caller: Operator,
-        writer: LiveWriter,
-        if_match: Annotated[
-            str | None,
-            Header(description='only if the overlay is at this version: "4711"', examples=['"4711"']),
-        ] = None,
-        idempotency_key: Annotated[
-            str | None,
-            Header(max_length=LONGEST_KEY, description="a repeated request gets the first answer, for a day"),
-        ] = None,
-        dry_run: Annotated[bool, Query(description="answer with the plan, and change nothing")] = False,
-    ) -> None:
-        self.request = request
-        self.actor = caller.name
-        self.writer: Writer = writer
-        self.if_match = _version(if_match)
-        self.key = idempotency_key
-        self.dry_run = dry_run
+    request: Request
+    actor: str
+    writer: Writer
+    if_match: int | None
+    key: str | None
+    dry_run: bool
 
     async def make(
         self,
@@ -190,7 +177,24 @@ class Call:
         return ChangeAnswer.of(await write(proposal))
 
 
-ChangeCall = Annotated[Call, Depends()]
+async def _call(
+    request: Request,
+    caller: Operator,
+    writer: LiveWriter,
+    if_match: Annotated[
+        str | None,
+        Header(description='only if the overlay is at this version: "4711"', examples=['"4711"']),
+    ] = None,
+    idempotency_key: Annotated[
+        str | None,
+        Header(max_length=LONGEST_KEY, description="a repeated request gets the first answer, for a day"),
+    ] = None,
+    dry_run: Annotated[bool, Query(description="answer with the plan, and change nothing")] = False,
+) -> Call:
+    return Call(request, caller.name, writer, _version(if_match), idempotency_key, dry_run)
+
+
+ChangeCall = Annotated[Call, Depends(_call)]
 
 
 def _version(if_match: str | None) -> int | None:

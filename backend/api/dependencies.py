@@ -11,7 +11,7 @@ from backend.live import Mirror, Writer
 from backend.manager import Manager
 
 
-def _manager(request: Request) -> Manager:
+async def _manager(request: Request) -> Manager:
     manager: Manager = request.app.state.manager
     return manager
 
@@ -20,15 +20,15 @@ TheManager = Annotated[Manager, Depends(_manager)]
 """The manager, whether it has loaded the overlay or not."""
 
 
-def _writer(manager: TheManager) -> Writer:
+async def _writer(manager: TheManager) -> Writer:
     return manager.writer
 
 
-def _mirror(manager: TheManager) -> Mirror:
+async def _mirror(manager: TheManager) -> Mirror:
     return manager.mirror
 
 
-def _history(manager: TheManager, _: Annotated[Mirror, Depends(_mirror)]) -> History:
+async def _history(manager: TheManager, _: Annotated[Mirror, Depends(_mirror)]) -> History:
     return manager.history
 
 

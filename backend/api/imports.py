@@ -48,7 +48,7 @@ class ImportJob(BaseModel):
     )
 
 
-def _imports(request: Request) -> Imports:
+async def _imports(request: Request) -> Imports:
     imports: Imports = request.app.state.imports
     return imports
 

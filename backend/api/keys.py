@@ -61,7 +61,7 @@ class Me(BaseModel):
     scope: Scope
 
 
-def _keyring(request: Request) -> Keyring:
+async def _keyring(request: Request) -> Keyring:
     keyring: Keyring = request.app.state.keyring
     return keyring
 

@@ -87,7 +87,7 @@ def limited_by(name: str) -> dict[str, Any]:
     return {LIMITED_BY: variable(name)}
 
 
-def _limits(request: Request) -> Limits:
+async def _limits(request: Request) -> Limits:
     limits: Limits = request.app.state.limits
     return limits
 
@@ -96,7 +96,7 @@ RequestLimits = Annotated[Limits, Depends(_limits)]
 """The limits in force, for a route that checks what it was sent."""
 
 
-def check_path_ids(request: Request, limits: RequestLimits) -> None:
+async def check_path_ids(request: Request, limits: RequestLimits) -> None:
     """Refuse an id in the path that no broker, topic or record can have."""
     for name, value in request.path_params.items():
         if isinstance(value, str):

@@ -45,7 +45,7 @@ class PageRequest:
     offset: Annotated[int | None, Query(ge=0, description="rows to skip, instead of `after`")] = None
 
 
-def _page_request(
+async def _page_request(
     given: Request, wanted: Annotated[PageRequest, Depends()], limits: RequestLimits
 ) -> PageRequest:
     limits.check_search(wanted.q)

@@ -29,7 +29,7 @@ class RebuildRequest(BaseModel):
     seed: int = Field(0, ge=0, le=2**31 - 1)
 
 
-def _rebuilds(request: Request) -> Rebuilds:
+async def _rebuilds(request: Request) -> Rebuilds:
     found: Rebuilds = request.app.state.rebuilds
     return found
 

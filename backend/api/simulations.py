@@ -62,7 +62,7 @@ class SimulationRequest(BaseModel):
         return given
 
 
-def _simulations(request: Request) -> Simulations:
+async def _simulations(request: Request) -> Simulations:
     found: Simulations = request.app.state.simulations
     return found
 

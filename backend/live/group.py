@@ -19,8 +19,9 @@ from backend.store.commit import Commit, Statement
 from backend.store.idempotency import remember_answers
 
 CHANGES_A_GROUP = 100
-SECONDS_OF_PLANNING = 0.1
-"""A group is closed after this long, so that reads are not kept waiting behind a long queue."""
+SECONDS_OF_PLANNING = 0.03
+"""A group is closed after this long: reads are not kept waiting behind a long queue, and while Neo4j writes one half of
+it the other half's requests are read and answered."""
 
 
 @dataclass(frozen=True)

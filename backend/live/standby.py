@@ -19,6 +19,8 @@ log = structlog.get_logger(__name__)
 BROKERS_AT_ONCE = 8
 """A broker takes about three milliseconds; nobody should notice a slice."""
 SECONDS_BETWEEN_SLICES = 0.05
+SECONDS_WHILE_BUSY = 0.5
+"""Between slices while changes come: each slice holds the writer, and its transaction is one more for Neo4j."""
 SECONDS_IDLE = 0.5
 
 
@@ -46,8 +48,11 @@ class Standby:
             try:
                 if self._mirror is not self._writer.mirror:
                     await self._take_up()
+                version = self._mirror.version if self._mirror else 0
                 built = 0 if self._writer.queue_length else await self._build()
                 await asyncio.sleep(SECONDS_BETWEEN_SLICES if built else SECONDS_IDLE)
+                if built and self._writer.mirror.version != version:
+                    await asyncio.sleep(SECONDS_WHILE_BUSY)
             except (Neo4jError, DriverError, OSError):
                 await asyncio.sleep(SECONDS_IDLE)
             except Exception:

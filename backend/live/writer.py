@@ -48,6 +48,8 @@ RETRIES = 5
 SECONDS_BEFORE_RETRY = 0.01
 """Doubled each time, and drawn below that, so that two who stand in each other's way do not meet again."""
 RECORDS_AT_ONCE = 500
+SECONDS_BEFORE_ANSWERS = 0.05
+"""The callers of a group may wait so long for the next one to be on its way."""
 
 
 class _DoesNotFit(Exception):
@@ -73,6 +75,7 @@ class Writer:
         self._turn = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
+        self._answers: list[tuple[Proposal, Answer]] = []
         self._reloaded: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -86,6 +89,7 @@ class Writer:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+            self._tell()
             self._refuse(self._waiting, NotReady("the API is shutting down; nothing was changed"))
             self._waiting.clear()
 
@@ -114,6 +118,7 @@ class Writer:
     async def write_now(self, proposal: Proposal) -> Answer:
         """Like :meth:`submit`, for whoever is :meth:`holding` the writer."""
         await self._handle_or_reload([proposal])
+        self._tell()
         return await proposal.done
 
     def preview(self, proposal: Proposal) -> Answer:
@@ -132,6 +137,7 @@ class Writer:
                 if group:
                     await self._handle_or_reload(group)
             if not self._waiting:
+                self._tell()
                 self._came.clear()
 
     async def _handle_or_reload(self, group: list[Proposal]) -> None:
@@ -209,6 +215,7 @@ class Writer:
             await self._answer_repeats(transaction, group)
             attempt.planned, late = plan_group(self.mirror, group, attempt.id, self._metrics)
             self._waiting.extendleft(reversed(late))
+            asyncio.get_running_loop().call_soon(self._tell)  # when what is to be written is on its way
             await write_commit(transaction, attempt.commit())
 
     async def _answer_repeats(self, transaction: Transaction, group: list[Proposal]) -> None:
@@ -261,8 +268,19 @@ class Writer:
             one.proposal.committed()
             self._metrics.change(one.proposal.kind, "committed" if one.record else "unchanged")
         self.feed.publish(records)
-        for one in planned:
-            one.proposal.answer(one.answer)
+        self._tell()
+        self._answers = [(one.proposal, one.answer) for one in planned]
+        asyncio.get_running_loop().call_later(SECONDS_BEFORE_ANSWERS, self._tell)
+
+    def _tell(self) -> None:
+        """Answer the callers of the last group.
+
+        Where others wait, that is left until those are planned and sent: answering takes this process as long as
+        writing takes Neo4j, and so both have something to do.
+        """
+        answers, self._answers = self._answers, []
+        for proposal, answer in answers:
+            proposal.answer(answer)
 
     # Other processes
 
