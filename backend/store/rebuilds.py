@@ -14,7 +14,7 @@ from backend.record import Pair
 from backend.store.commit import Statement
 from backend.store.database import Database
 
-CANDIDATES_A_BATCH = 500
+CANDIDATES_A_BATCH = 1000
 """Each batch locks the overlay until it is committed; live changes wait for no longer than that."""
 SECONDS_OF_RETRIES = 60.0
 """Other writers of the same brokers (backups, acknowledgements) may come in the way of a batch, again and again."""
