@@ -52,22 +52,17 @@ def drawn(page: Page) -> None:
     page.locator(".st-key-drawing canvas").first.wait_for()
     page.wait_for_function(
         """() => {
-            const find = root => {
-                for (const e of root.querySelectorAll('*')) {
-                    if (e.tagName === 'CANVAS' && e.width > 300) return e;
-                    if (e.shadowRoot) { const f = find(e.shadowRoot); if (f) return f; }
-                }
-                return null;
+            const all = root => [...root.querySelectorAll('*')].flatMap(
+                e => [...(e.tagName === 'CANVAS' ? [e] : []), ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
+            const painted = canvas => {
+                const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                const seen = new Set();
+                for (let i = 0; i < pixels.length; i += 4 * 97)
+                    seen.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
+                return seen.size > 3;
             };
-            const canvas = find(document.querySelector('.st-key-drawing'));
-            if (!canvas) return false;
-            const context = canvas.getContext('2d');
-            if (!context) return true;
-            const pixels = context.getImageData(0, 0, canvas.width, canvas.height).data;
-            const seen = new Set();
-            for (let i = 0; i < pixels.length; i += 4 * 97)
-                seen.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
-            return seen.size > 3;
+            // One of the widget's two is for what the mouse does, and stays empty.
+            return all(document.querySelector('.st-key-drawing')).some(e => e.width > 300 && painted(e));
         }""",
         polling=50,
     )

@@ -1,7 +1,6 @@
 """Changes and reads over HTTP beside the bare driver: 10,000 brokers, 1,000 topics, 20 subscriptions.
 
     python -m benchmarks.live [--rounds N] [--brokers N]
-    python -m benchmarks.live --profile FILE     the same, with the API under cProfile (its figures are worth nothing)
 
 One Neo4j (the sizes that `topicweave up` gives it), one API process, and the load generator `benchmarks.load`, a process
 of its own. The bare driver is the synchronous one in this process, the API being stopped meanwhile: it commits the very rows that
@@ -160,12 +159,12 @@ def _renamed(record: dict[str, Any], version: int) -> dict[str, Any]:
 
 
 @contextmanager
-def filled_system(brokers: int, home: Path, profile: Path | None = None) -> Iterator[System]:
+def filled_system(brokers: int, home: Path) -> Iterator[System]:
     """A system whose overlay was built by the algorithm of the policy."""
     interests = generate(brokers=brokers, topics=TOPICS, subscriptions=SUBSCRIPTIONS, seed=1)
     with neo4j_on(home) as server:
         fill(server, build(Policy().algorithm, interests))
-        with api_on(server, home, profile) as api:
+        with api_on(server, home) as api:
             yield System(api)
 
 
@@ -175,11 +174,10 @@ def main() -> None:
     )
     parser.add_argument("--brokers", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--profile", type=Path, help="write what cProfile saw of the API into this file")
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="topicweave-bench-") as scratch,
-        filled_system(options.brokers, Path(scratch), options.profile) as system,
+        filled_system(options.brokers, Path(scratch)) as system,
     ):
         _measure(system, options.rounds)
 

@@ -106,8 +106,8 @@ class Api:
 
 
 @contextmanager
-def api_on(server: ManagedNeo4j, home: Path, profile: Path | None = None) -> Iterator[Api]:
-    """An API process over a server, from its readiness on; ``profile``: run it under cProfile, into that file."""
+def api_on(server: ManagedNeo4j, home: Path) -> Iterator[Api]:
+    """An API process over a server, from its readiness on."""
     assert server.child is not None
     port = free_port()
     environment = {
@@ -119,11 +119,8 @@ def api_on(server: ManagedNeo4j, home: Path, profile: Path | None = None) -> Ite
         "NEO4J_USER": server.user,
         "NEO4J_PASSWORD": server.password,
     }
-    under = ["-m", "cProfile", "-o", str(profile)] if profile else []
     began = time.perf_counter()
-    child = Child(
-        "API", [sys.executable, *under, "-m", "backend.api"], environment, home / "logs" / "api.log"
-    )
+    child = Child("API", [sys.executable, "-m", "backend.api"], environment, home / "logs" / "api.log")
     url = f"http://127.0.0.1:{port}"
     login = (server.user, server.password)
     with (

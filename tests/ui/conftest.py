@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from tests.ui.fake_api import FakeApi
 from tests.ui.pages import assert_well
 from tests.ui.system import Stack, system
 from ui import access
+
+# A page that AppTest runs has no server around it, and Streamlit would say so for every cached function.
+os.environ.setdefault("STREAMLIT_LOGGER_LEVEL", "error")
 
 # Of one run of a page, on cores that others use too.
 RUN_SECONDS = 60
