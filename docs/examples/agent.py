@@ -3,7 +3,6 @@
 .venv/bin/python docs/examples/agent.py http://127.0.0.1:8080 KEY broker-7 /sensing/lidar /tf
 """
 
-import json
 import signal
 import sys
 import time
@@ -19,8 +18,9 @@ def open_link(other: str) -> str:
     return ""  # or why it could not be opened
 
 
-def close_link(other: str) -> None:
-    print("close", other, flush=True)
+def close_links(others: set[str]) -> None:
+    for other in others:
+        print("close", other, flush=True)  # and here
 
 
 class Agent:
@@ -39,23 +39,19 @@ class Agent:
         return self.ask("GET", "")
 
     def follow(self, known: dict) -> None:
-        me, wanted = self.broker, {link["broker"] for link in known["links"]}
-        with self.http.stream("GET", "/events", params={"broker": me, "after": known["version"]}) as events:
+        where = {"broker": self.broker, "after": known["version"]}
+        with self.http.stream("GET", "/events", params=where) as events:
             for line in events.raise_for_status().iter_lines():
-                field, _, value = line.partition(": ")
-                if field == "data":
-                    change = json.loads(value)
-                    wanted |= {a if b == me else b for a, b in change["opened"] if me in (a, b)}
-                    wanted -= {a if b == me else b for a, b in change["closed"] if me in (a, b)}
-                elif field == "id":  # ends every change and ping, the first at once: this version is reached
-                    self.keep(wanted, int(value))
+                if line.startswith("data: "):  # a change of this broker or of its links: what is wanted now?
+                    known = self.ask("GET", "")
+                elif line.startswith("id: "):  # ends every change and ping, the first at once
+                    self.keep({link["broker"] for link in known["links"]}, int(line.removeprefix("id: ")))
 
     def keep(self, wanted: set[str], version: int) -> None:
         """Open first, then close, so that every topic stays connected; then say so."""
         self.ask("POST", "/heartbeat", ttl_seconds=TTL)  # 404: the lease had expired
         failed = {other: reason for other in wanted - self.open if (reason := open_link(other))}
-        for other in self.open - wanted:
-            close_link(other)
+        close_links(self.open - wanted)
         self.open = wanted - failed.keys()
         for other, reason in failed.items():  # what is planned instead comes as an event
             time.sleep(1)  # where much fails, the overlay must not change as fast as we can try
@@ -74,8 +70,7 @@ class Agent:
                 time.sleep(1)
         except KeyboardInterrupt:
             self.ask("DELETE", "")  # the others mend what this breaks
-            for other in self.open:
-                close_link(other)
+            close_links(self.open)
 
 
 if __name__ == "__main__":

@@ -203,7 +203,7 @@ def test_the_agent_is_shown_whole() -> None:
         if ast.get_docstring(part):
             part.body.pop(0)
     # Blank lines, comments and docstrings not counted.
-    assert len([line for line in ast.unparse(program).splitlines() if line]) < 60
+    assert len([line for line in ast.unparse(program).splitlines() if line]) <= 55
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
