@@ -10,7 +10,6 @@ clock, and in parentheses by the process's own, which other work on the machine 
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import time
 from collections.abc import Iterator
@@ -26,8 +25,8 @@ from algorithms.files import read_interests
 from algorithms.live import LiveOverlay, Policy, leave
 from algorithms.live.drift import drift
 from algorithms.live.plan import Strategy
+from backend.experiments.sources import data_file, left_out
 
-DATA = Path(os.environ.get("TOPICWEAVE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 TABLES = ("plans", "large", "paper", "drift", "sticky", "hub")
 PLANS = 200
 SEEDS = (1, 2, 3)
@@ -160,7 +159,7 @@ def _paper() -> None:
     )
     print("|---|---|---|--:|--:|--:|--:|")
     print("| printed in the paper: shadow | mean 0.798 above Low-ODA | 13 -> 22 | 4.83 | 12.24 | - | - |")
-    print("| our prototype: shadow | mean 0.68 above | 10 -> 18 | 4.22 | 11.81 | - | - |")
+    print("| reference: shadow | mean 0.68 above | 10 -> 18 | 4.22 | 11.81 | - | - |")
     for strategy, backups in (("shadow", "primal-dual"), ("shadow", "greedy"), ("weave", "primal-dual")):
         done = simulate(
             interests,
@@ -247,9 +246,9 @@ def _drifted(distribution: str, **options: Any) -> Simulation:
 
 def _hub() -> None:
     """The broker with most links leaves; beside it what GM would open between the topics it leaves apart."""
-    path = DATA / "github_mutual_follow.csv.gz"
-    if not path.exists():
-        print("\nThe leave of a hub: left out, github_mutual_follow is not in TOPICWEAVE_DATA")
+    path = data_file("github_mutual_follow")
+    if path is None:
+        print(f"\nThe leave of a hub: {left_out(['github_mutual_follow'])}")
         return
     overlay = build("gm", read_interests(path))
     hub = overlay.interests.brokers[int(np.argmax(overlay.degrees()))]

@@ -14,19 +14,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 # A cache of its own for the compile time of a first use; must be set before the kernels are imported.
-if "NUMBA_CACHE_DIR" not in os.environ:
+if __name__ == "__main__" and "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="topicweave-kernels-")
 
 from algorithms import Interests, build
 from algorithms.files import read_interests
 from algorithms.workloads import generate
+from backend.experiments.sources import data_file, left_out
 from benchmarks.floor import floor_seconds
-
-DATA = Path(os.environ.get("TOPICWEAVE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,9 @@ def interests_of(source: str) -> Interests:
     if "/" in source:
         brokers, topics, subscriptions = map(int, source.split("/"))
         return generate(brokers=brokers, topics=topics, subscriptions=subscriptions, seed=1)
-    return read_interests(DATA / f"{source}.csv.gz")
+    file = data_file(source)
+    assert file is not None, source
+    return read_interests(file)
 
 
 @lru_cache(maxsize=1)
@@ -110,9 +110,9 @@ def lines(rows: list[Row]) -> Iterator[str]:
     yield ""
     yield "| case | seconds | reference | floor | x floor | average degree | reference | max degree | reference | peak MB so far |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    missing = {row.source for row in rows if "/" not in row.source and data_file(row.source) is None}
     for row in sorted(rows, key=lambda row: row.source):
-        if "/" not in row.source and not (DATA / f"{row.source}.csv.gz").exists():
-            yield f"| {row.title} | left out: no {DATA / row.source}.csv.gz |"
+        if row.source in missing:
             continue
         interests, floor = interests_of(row.source), floor_of(row.source)
         start = time.perf_counter()
@@ -124,6 +124,8 @@ def lines(rows: list[Row]) -> Iterator[str]:
             f"| {overlay.average_degree:.2f} | {row.average_degree} | {overlay.max_degree} | {row.max_degree or '-'} "
             f"| {peak:.0f} |"
         )
+    if missing:
+        yield left_out(sorted(missing))
 
 
 def main(words: list[str]) -> None:

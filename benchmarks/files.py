@@ -9,33 +9,33 @@ interests is TOPICWEAVE_DATA. The exit code is 1 if any overlay is not what its 
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from algorithms import Algorithm, Interests, Overlay, algorithms, build
 from algorithms.files import read_interests
-
-DATA = Path(os.environ.get("TOPICWEAVE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+from backend.experiments.sources import DATA, data_file, data_files, left_out
 
 
 def main() -> int:
     wanted = set(sys.argv[1:])
-    names = [path.name.removesuffix(".csv.gz") for path in sorted(DATA.glob("*.csv.gz"))]
-    sources = [name for name in names if "named" not in name]
-    known = algorithms()
+    sources, known = data_files(), algorithms()
+    if not sources:
+        print(left_out(["every file"]))
+        return 0
     if wanted - set(sources) - {algorithm.name for algorithm in known}:
-        sys.exit(f"no such file in {DATA} and no such algorithm: {', '.join(sorted(wanted))}")
+        sys.exit(f"no such file in the folder of {DATA} and no such algorithm: {', '.join(sorted(wanted))}")
     print("| file | algorithm | k | links | average degree | max degree | seconds | judged |")
     print("|---|---|--:|--:|--:|--:|--:|---|")
     failures = 0
     for source in sources:
         if wanted & set(sources) and source not in wanted:
             continue
-        interests = read_interests(DATA / f"{source}.csv.gz")
+        file = data_file(source)
+        assert file is not None, source
+        interests = read_interests(file)
         for algorithm in known:
             if wanted & {a.name for a in known} and algorithm.name not in wanted:
                 continue

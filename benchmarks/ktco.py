@@ -9,14 +9,12 @@ overlay of up to two million subscriptions is tested for its k, and the seconds 
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,9 +26,9 @@ from algorithms.blocks import BlockWeights, biconnect_parts
 from algorithms.files import read_interests
 from algorithms.order import id_hashes, random_parts
 from algorithms.workloads import generate
+from backend.experiments.sources import data_file, left_out
 from benchmarks.floor import floor_seconds
 
-DATA = Path(os.environ.get("TOPICWEAVE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 PROVEN_UP_TO = 2_000_000
 """Subscriptions up to which k is proven and diameters are measured."""
 TIMED_FOR, MOST_RUNS = 2.0, 15
@@ -117,7 +115,9 @@ ROWS = [
 def interests_of(source: str) -> Interests:
     """A real file by name, or V/T/s and a distribution of the workload of fixed size."""
     if "/" not in source:
-        return read_interests(DATA / f"{source}.csv.gz")
+        file = data_file(source)
+        assert file is not None, source
+        return read_interests(file)
     brokers, topics, subscriptions, *distribution = source.split("/")
     return generate(
         brokers=int(brokers),
@@ -165,9 +165,9 @@ def lines(rows: list[Row]) -> Iterator[str]:
     yield "| case | seconds | held against | x floor | links | average degree | held against | max degree | topic diameter, mean | largest | seconds to prove k | peak MB so far |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     warm = generate(brokers=60, topics=12, subscriptions=5, seed=1)
+    missing = {row.source for row in rows if "/" not in row.source and data_file(row.source) is None}
     for row in sorted(rows, key=lambda row: (row.source, row.k)):
-        if "/" not in row.source and not (DATA / f"{row.source}.csv.gz").exists():
-            yield f"| {row.title} | left out: no {row.source}.csv.gz in TOPICWEAVE_DATA |"
+        if row.source in missing:
             continue
         built(row, warm).is_ktco(row.k)
         interests, floor = interests_of(row.source), floor_of(row.source)
@@ -182,6 +182,8 @@ def lines(rows: list[Row]) -> Iterator[str]:
             f"| {len(overlay.links)} | {overlay.average_degree:.2f} | {row.average_degree or '-'} | {overlay.max_degree} "
             f"| {diameters(overlay)} | {proof} | {np.round(peak):.0f} |"
         )
+    if missing:
+        yield left_out(sorted(missing))
 
 
 def main(words: list[str]) -> None:

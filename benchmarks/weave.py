@@ -9,11 +9,9 @@ times as many iterations, with steps that fall as slowly, come to.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -26,8 +24,8 @@ from algorithms.bound import lower_bound
 from algorithms.churn.simulate import simulate
 from algorithms.files import read_interests
 from algorithms.workloads import generate
+from backend.experiments.sources import data_file, left_out
 
-DATA = Path(os.environ.get("TOPICWEAVE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SEEDS = (1, 2, 3)
 WORKLOADS: dict[str, dict[str, Any]] = {
     "uniform": {"distribution": "uniform"},
@@ -90,6 +88,7 @@ def _links(seconds: float) -> Iterator[str]:
         " | mean topic diameter GM, weave, with shortcuts | largest | links with shortcuts | s GM, weave | x GM |"
     )
     yield "|---|--:|--:|--:|--:|--:|---|---|---|---|--:|---|--:|"
+    missing = []
     for case, must in WANTED.items():
         runs = []
         for interests in _inputs(case):
@@ -104,7 +103,7 @@ def _links(seconds: float) -> Iterator[str]:
                 )
             )
         if not runs:
-            yield f"| {case} | left out: not in TOPICWEAVE_DATA |"
+            missing.append(case)
             continue
         merged = [run[0] for run in runs]
         woven = [run[1] for run in runs]
@@ -124,6 +123,8 @@ def _links(seconds: float) -> Iterator[str]:
             f" | {gm / bound - 1:.1%}, {weave / bound - 1:.1%} | {degrees} | {spans} | {largest} | {extra:,.0f}"
             f" | {gm_s:.2f}, {weave_s:.2f} | {weave_s / gm_s:.1f} |"
         )
+    if missing:
+        yield left_out(missing)
 
 
 def _bound(bound_seconds: float) -> Iterator[str]:
@@ -185,9 +186,8 @@ def _sticky() -> Iterator[str]:
 
 def _inputs(case: str) -> Iterator[Interests]:
     if "/" not in case:
-        path = DATA / f"{case}.csv.gz"
-        if path.exists():
-            yield read_interests(path)
+        if file := data_file(case):
+            yield read_interests(file)
         return
     shape, name = case.split(maxsplit=1)
     brokers, topics, subscriptions = map(int, shape.split("/"))

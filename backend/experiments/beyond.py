@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
@@ -24,10 +22,9 @@ from backend.experiments.measure import (
     interests_of,
     workload,
 )
-from backend.experiments.sources import sources_table
+from backend.experiments.sources import DATA, data_file, data_files, sources_table
 from backend.experiments.sweep import Chart, Finding, NotMeasured, Point, Record, Size, Sweep, Table
 
-DATA = "TOPICWEAVE_DATA"
 REAL_TITLE = "Real interests against random ones"
 SMALL = 60_000
 """Files of more subscriptions than this are for the full size."""
@@ -60,32 +57,19 @@ def _for_k(point: Point) -> list[Record]:
     return compare(interests, tuple(builds), point["seed"], spans=("GM2", *FOR_K))
 
 
-def data_folder() -> Path | None:
-    """The folder of real interests, if one is named."""
-    given = os.environ.get(DATA)
-    if not given:
-        return None
-    folder = Path(given)
-    if not folder.is_dir():
-        raise BadValue(f"{DATA}: must be a folder of .csv.gz files (got {given!r})", field=DATA)
-    return folder
-
-
 @cache
 def real_interests(source: str) -> Interests:
     """A demo's interests, or those of a file in the folder."""
     if source in DEMOS:
         return load_demo(source)
-    folder = data_folder()
-    if folder is None:
-        raise BadValue(f"{DATA}: must name the folder that holds {source} (got nothing)", field=DATA)
-    return read_interests(folder / f"{source}.csv.gz")
+    file = data_file(source)
+    if file is None:
+        raise BadValue(f"{DATA}: must name the folder that holds {source}.csv.gz", field=DATA)
+    return read_interests(file)
 
 
 def _sources(size: Size) -> list[str]:
-    folder = data_folder()
-    files = [] if folder is None else sorted(p.name.removesuffix(".csv.gz") for p in folder.glob("*.csv.gz"))
-    found = [name for name in files if not any(demo in name for demo in DEMOS)]
+    found = [name for name in data_files() if not any(demo in name for demo in DEMOS)]
     return [
         *DEMOS,
         *(name for name in found if size == "full" or real_interests(name).subscriptions <= SMALL),

@@ -10,10 +10,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from backend.experiments.beyond import DATA, REAL_TITLE
+from backend.experiments.beyond import REAL_TITLE
 from backend.experiments.catalogue import CHAPTERS, Chapter
 from backend.experiments.plots import svg, word
 from backend.experiments.results import Results, as_csv
+from backend.experiments.sources import DATA
 from backend.experiments.sweep import POINT, Chart, Size, Statement, Sweep, Table
 
 _SIZES: dict[Size, str] = {

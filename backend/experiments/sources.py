@@ -1,9 +1,17 @@
-"""Where real interests come from: which relation is read as publish/subscribe, whose it is, under which terms."""
+"""Where real interests come from: the folder of their files, which relation is read as publish/subscribe, under which terms."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
+
+from backend.errors import BadValue
+
+DATA = "TOPICWEAVE_DATA"
+"""The environment variable that names the folder, for experiments and benchmarks alike."""
+SUFFIX = ".csv.gz"
 
 
 class Source(NamedTuple):
@@ -59,6 +67,37 @@ SOURCES = {
         "MIT",
     ),
 }
+
+
+def data_folder() -> Path | None:
+    """The folder of real interests, if one is named."""
+    given = os.environ.get(DATA)
+    if not given:
+        return None
+    folder = Path(given)
+    if not folder.is_dir():
+        raise BadValue(f"{DATA}: must be a folder of {SUFFIX} files (got {given!r})", field=DATA)
+    return folder
+
+
+def data_file(name: str) -> Path | None:
+    """The file of these interests, or None where no folder is named or it holds none of that name."""
+    folder = data_folder()
+    found = folder / f"{name}{SUFFIX}" if folder else None
+    return found if found and found.is_file() else None
+
+
+def data_files() -> list[str]:
+    """The names of all files of interests in the folder; lists of names beside them are none."""
+    folder = data_folder()
+    names = sorted(path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}")) if folder else []
+    return [name for name in names if "named" not in name]
+
+
+def left_out(names: Iterable[str]) -> str:
+    """One line about the files that a table does without."""
+    where = "names no folder" if data_folder() is None else "has no such file"
+    return f"left out, {DATA} {where}: {', '.join(dict.fromkeys(names))}"
 
 
 def sources_table(names: Iterable[str]) -> str:
