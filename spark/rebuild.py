@@ -101,7 +101,7 @@ def main(
         params = parse_bulk(algorithm, {name: value for name, value in given.items() if value is not None})
         options = _session_options(master, memory, jars, log_level)
         if interests and links and not (neo4j or rebuild):
-            tables.check_links_path(interests, links)
+            tables.check_links_path(links)
             with _session(options.for_files()) as session:
                 ready = time.monotonic() - started
                 figures = rebuild_files(session, algorithm, params, interests, links, verified=verified)
@@ -177,6 +177,8 @@ def rebuild_files(
     verified: bool = False,
 ) -> dict[str, Any]:
     """Parquet to Parquet: interests in, links out; the report."""
+    tables.check_links_path(links)
+    tables.check_apart(session, interests, links)
     stages = Stages(session, {})
     built = bulk.build(tables.read_interests(session, interests), algorithm, params, stages)
     if verified:

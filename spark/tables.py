@@ -6,7 +6,12 @@ database can hold and a file cannot.
 
 from __future__ import annotations
 
-from pyspark.errors import AnalysisException
+import contextlib
+import os
+from typing import Any
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StringType
@@ -14,6 +19,7 @@ from pyspark.sql.types import StringType
 from algorithms.errors import BadInput
 from algorithms.files import INTERESTS, LINKS
 from algorithms.ids import LONGEST_ID, why_unfit
+from spark.errors import JobFailed
 
 
 def read_interests(session: SparkSession, path: str) -> DataFrame:
@@ -26,29 +32,88 @@ def read_links(session: SparkSession, path: str) -> DataFrame:
     return _read(session, "links", path, LINKS)
 
 
-def check_links_path(interests: str, links: str) -> None:
-    """Raise :class:`BadInput` for a place where links cannot go: asked before the work, not after."""
+def check_links_path(links: str) -> None:
+    """Raise :class:`BadInput` for a name that links cannot have: asked before anything is started."""
     if not links.rstrip("/").endswith(".parquet"):
         raise BadInput("links", links, "the name must end in .parquet")
-    if links.rstrip("/") == interests.rstrip("/"):
-        raise BadInput("links", links, "these are the interests themselves")
+
+
+def check_apart(session: SparkSession, interests: str, links: str) -> None:
+    """Raise :class:`BadInput` where writing the links would take the interests away, whatever the two are called."""
+    taken = [_place(session, path) for path in (links, _unfinished(links), _earlier(links))]
+    for source in _places(session, interests):
+        for place in taken:
+            if source == place:
+                raise BadInput("links", links, "these are the interests themselves")
+            if source.startswith(f"{place}/"):
+                raise BadInput("links", links, f"the interests are in there ({source})")
+            if place.startswith(f"{source}/"):
+                raise BadInput("links", links, f"this is inside the interests ({source})")
 
 
 def write_links(links: DataFrame, path: str) -> None:
     """Write ``(broker_a, broker_b)`` as a folder of Parquet files, in place of what was there.
 
-    Written beside it and renamed, so that a job that fails leaves the links of before.
+    Written beside it; then what was there is put aside, this in its place, and only then the other taken away: at every
+    moment one of the two is there whole, and a job that fails leaves the links of before.
     """
-    unfinished = f"{path.rstrip('/')}.unfinished"
-    links.write.mode("overwrite").parquet(unfinished)
     session = links.sparkSession
+    target, unfinished, earlier = (_path(session, name) for name in (path, _unfinished(path), _earlier(path)))
+    files = target.getFileSystem(session._jsc.hadoopConfiguration())
+    if files.exists(earlier) and not files.exists(target):
+        _move(files, earlier, target)  # a job ended between the two moves
+    try:
+        links.write.mode("overwrite").parquet(_unfinished(path))
+    except BaseException:
+        with contextlib.suppress(PySparkException, Py4JError):
+            files.delete(unfinished, True)
+        raise
+    files.delete(earlier, True)
+    replaces = files.exists(target)
+    if replaces:
+        _move(files, target, earlier)
+    try:
+        _move(files, unfinished, target)
+    except BaseException:
+        if replaces:
+            _move(files, earlier, target)
+        raise
+    files.delete(earlier, True)
+
+
+def _unfinished(path: str) -> str:
+    return f"{path.rstrip('/')}.unfinished"
+
+
+def _earlier(path: str) -> str:
+    return f"{path.rstrip('/')}.earlier"
+
+
+def _path(session: SparkSession, name: str) -> Any:
     gateway = session.sparkContext._jvm
     assert gateway is not None
-    target, source = gateway.org.apache.hadoop.fs.Path(path), gateway.org.apache.hadoop.fs.Path(unfinished)
-    files = target.getFileSystem(session._jsc.hadoopConfiguration())
-    files.delete(target, True)
+    return gateway.org.apache.hadoop.fs.Path(name)
+
+
+def _place(session: SparkSession, name: str, path: Any = None) -> str:
+    """Where a path leads, by its one whole name: other ways to write it, and links on this machine, make no difference."""
+    path = path or _path(session, name)
+    whole = path.getFileSystem(session._jsc.hadoopConfiguration()).makeQualified(path).toUri()
+    if whole.getScheme() == "file":
+        return f"file:{os.path.realpath(whole.getPath())}"
+    return str(whole.normalize().toString()).rstrip("/")
+
+
+def _places(session: SparkSession, name: str) -> list[str]:
+    """The same of all that a path with wildcards stands for."""
+    path = _path(session, name)
+    found = path.getFileSystem(session._jsc.hadoopConfiguration()).globStatus(path)
+    return [_place(session, name, status.getPath()) for status in found or ()] or [_place(session, name)]
+
+
+def _move(files: Any, source: Any, target: Any) -> None:
     if not files.rename(source, target):
-        raise BadInput("links", path, f"cannot be put in place; the links are in {unfinished}")
+        raise JobFailed(f"{source} cannot be renamed to {target}")
 
 
 def unfit_in(column: str, *, null_is_fine: bool = False) -> Column:
