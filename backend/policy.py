@@ -8,6 +8,21 @@ from typing import Any, Self
 
 from algorithms import algorithms, live
 from algorithms.errors import BadInput
+from backend.errors import Conflict
+
+
+class PolicyMoved(Conflict):
+    """Links were found for one k, and the policy promises another by now."""
+
+    def __init__(self, found_for: int, now: int) -> None:
+        super().__init__(
+            f"k: the policy went from {found_for} to {now} while the links were found; ask again", field="k"
+        )
+        self.values = found_for, now
+
+    def __reduce__(self) -> tuple[type[PolicyMoved], tuple[int, int]]:
+        """It may come from another process."""
+        return type(self), self.values
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,8 @@ async def start_import(
     of joins and sets of topics."""
     if build is not None:
         find_algorithm(build)
+    if not adopt and links is None:
+        raise BadValue("links: adopt=false asks what links are worth; send them too", field="links")
     uploads = {"interests": interests, "links": links}
     return await queue(imports, caller.name, response, uploads, kind="import", build=build, adopt=adopt)
 

@@ -18,7 +18,8 @@ import structlog
 from neo4j.exceptions import DriverError, Neo4jError
 
 from backend.backup.restore import restore_whole
-from backend.errors import Conflict, NotFound, NotReady, Problem
+from backend.errors import BadValue, Conflict, NotFound, NotReady, Problem
+from backend.imports.bounds import Bounds
 from backend.imports.living import LivingImport
 from backend.imports.merge import Federation, merge_plan, read_federation, result
 from backend.imports.request import Access, ImportRequest, Kind
@@ -26,6 +27,7 @@ from backend.imports.whole import import_whole, read_rows
 from backend.live import Proposal
 from backend.live.proposal import planner
 from backend.manager import Manager
+from backend.policy import PolicyMoved
 from backend.store.importing import wipe_import
 from backend.times import stamp
 from backend.worker import in_process
@@ -39,6 +41,10 @@ SECONDS_APART = 2
 """The time at which a process began is told anew each time, from clocks that may be set."""
 SECONDS_OF_MERGE = 900.0
 """A whole federation is one transaction."""
+SECONDS_TO_FOLLOW = 0.5
+"""Another process may have changed the policy: ours hears of it within that time."""
+TRIES = 3
+"""So often links are found anew, when the policy asks for another k meanwhile."""
 
 State = Literal["queued", "running", "done", "failed"]
 
@@ -172,7 +178,7 @@ class Imports:
                 await self._manager.database.write("imports/forget_imports", days=DAYS_KEPT)
                 log.info("import begins", id=job.id, kind=job.kind, actor=job.actor)
                 self._refuse_unfit(request)  # an import before this one may have filled the overlay
-                await self._work(request)(job, request)
+                await self._at_one_k(job, request)
                 job.state, job.stage, job.share = "done", "done", 1.0
         except asyncio.CancelledError:
             job.fail(NotReady("the API was stopped before it was done"))
@@ -205,12 +211,27 @@ class Imports:
                 "living one (POST /v1/merges)",
                 field="links",
             )
+        if request.kind == "import" and brokers and request.build and "links" not in request.files:
+            raise BadValue(
+                f"build: the overlay has {brokers} brokers already; its own repairs link what an import brings (got "
+                f"{request.build!r})",
+                field="build",
+            )
 
     def _work(self, request: ImportRequest) -> Callable[[Job, ImportRequest], Awaitable[None]]:
         return {"import": self._import, "merge": self._merge, "restore": self._restore}[request.kind]
 
+    async def _at_one_k(self, job: Job, request: ImportRequest) -> None:
+        """Do the work, anew where the policy asked for another k while its links were found."""
+        for _ in range(TRIES - 1):
+            with suppress(PolicyMoved):
+                return await self._work(request)(job, request)
+            log.warning("an import begins anew: the policy asks for another k", id=job.id)
+            await asyncio.sleep(SECONDS_TO_FOLLOW)
+        return await self._work(request)(job, request)
+
     async def _import(self, job: Job, request: ImportRequest) -> None:
-        writer = self._manager.writer
+        writer, bounds = self._manager.writer, Bounds.of(self._manager.settings)
         interests, links = request.path("interests"), request.path("links")
         assert interests is not None
         living = writer.mirror.live.brokers > 0
@@ -224,10 +245,11 @@ class Imports:
                 request.build or policy.algorithm,
                 policy,
                 job.actor,
+                bounds,
                 store=links is None or request.adopt,
             )
             return
-        rows = await in_process(job.report, read_rows, interests)
+        rows = await in_process(job.report, read_rows, interests, bounds)
         batches = LivingImport(writer, rows, job.actor)
         job.result = batches.done
         await batches.run(job.report)
@@ -238,7 +260,10 @@ class Imports:
         assert interests is not None
         assert links is not None
         live, k = await writer.mirror.snapshot(), writer.mirror.policy.k
-        federation: Federation = await in_process(job.report, read_federation, live, interests, links, k)
+        bounds = Bounds.of(self._manager.settings)
+        federation: Federation = await in_process(
+            job.report, read_federation, live, interests, links, k, bounds
+        )
         job.report(0.8, "storing")
         answer = await writer.submit(
             Proposal(

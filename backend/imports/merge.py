@@ -21,7 +21,9 @@ from algorithms.files import read_interests, read_links
 from algorithms.live import LinkChange, LiveOverlay, Plan
 from algorithms.merge import star_merge
 from backend.errors import BadValue, Conflict
+from backend.imports.bounds import Bounds
 from backend.imports.score import LINKS_NAMED, without_idle_links
+from backend.policy import PolicyMoved
 from backend.record import Pair
 from backend.worker import Report
 
@@ -51,14 +53,17 @@ class Federation:
     left_out: tuple[Pair, ...]
     """Its links whose ends share no topic."""
     across: tuple[Pair, ...]
+    k: int
+    """How connected its topics are."""
 
 
 def read_federation(
-    report: Report, live: Overlay, interests_file: Path, links_file: Path, k: int
+    report: Report, live: Overlay, interests_file: Path, links_file: Path, k: int, bounds: Bounds
 ) -> Federation:
     """Read the second federation, make it whole in itself, and link it to the overlay of some moment."""
     report(0.0, "reading the files")
     interests = read_interests(interests_file)
+    bounds.check(interests, interests_file)
     if interests.subscriptions > MOST_SUBSCRIPTIONS:
         raise BadValue(
             f"interests: a merge takes at most {MOST_SUBSCRIPTIONS} subscriptions at once (got {interests.subscriptions})",
@@ -71,7 +76,7 @@ def read_federation(
     own = second.link_names()
     report(0.4, "linking the two")
     across = _across(live, Overlay.from_names(interests, [*own, *missing]))
-    return Federation(interests, tuple(own), tuple(missing), tuple(idle), across)
+    return Federation(interests, tuple(own), tuple(missing), tuple(idle), across, k)
 
 
 def refuse_clashes(newcomers: Iterable[str], brokers: Iterable[str]) -> None:
@@ -88,6 +93,8 @@ def refuse_clashes(newcomers: Iterable[str], brokers: Iterable[str]) -> None:
 def merge_plan(live: LiveOverlay, federation: Federation) -> Plan:
     """The whole merge as one difference, for the live overlay of this moment."""
     interests = federation.interests
+    if federation.k < live.policy.k:
+        raise PolicyMoved(federation.k, live.policy.k)
     refuse_clashes(interests.brokers, (broker for broker in interests.brokers if broker in live))
     opened: list[LinkChange] = [_Merged(a, b, "repair") for a, b in federation.links]
     opened += [

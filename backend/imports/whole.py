@@ -11,6 +11,7 @@ from typing import Any
 from algorithms import Interests, Overlay
 from algorithms.completion import missing_links
 from algorithms.files import read_interests, read_links
+from backend.imports.bounds import Bounds
 from backend.imports.request import Access
 from backend.imports.score import LINKS_NAMED, build_fresh, figures, published, score, without_idle_links
 from backend.policy import Policy
@@ -21,10 +22,12 @@ ADOPTED = "was there before: adopted"
 COMPLETES = "completes the adopted links"
 
 
-def read_rows(report: Report, path: Path) -> Interests:
-    """Interests from a file; a broken row is named."""
+def read_rows(report: Report, path: Path, bounds: Bounds) -> Interests:
+    """Interests from a file; a broken row is named, and so is what this installation does not take."""
     report(0.0, "reading the interests")
-    return read_interests(path)
+    interests = read_interests(path)
+    bounds.check(interests, path)
+    return interests
 
 
 def import_whole(
@@ -36,6 +39,7 @@ def import_whole(
     algorithm: str,
     policy: Policy,
     actor: str,
+    bounds: Bounds,
     *,
     store: bool,
 ) -> dict[str, Any]:
@@ -44,7 +48,7 @@ def import_whole(
     Without ``store`` nothing is kept: the answer says what the links of the file are worth and what they lack.
     """
     began = time.perf_counter()
-    interests = read_rows(report, interests_file)
+    interests = read_rows(report, interests_file, bounds)
     read = time.perf_counter()
     reasons: Mapping[tuple[str, str], str] = {}
     adopted: dict[str, Any] = {}

@@ -72,11 +72,12 @@ async def import_overlay(
     """Store a whole overlay into an empty one; it is live, with the next version, only when all of it is there.
 
     ``reasons`` names why some links exist, where that is not ``reason``; whoever must be able to remove the import from
-    elsewhere gives it an ``import_id``.
+    elsewhere gives it an ``import_id``. The policy is that of a first overlay; later it is changed by nobody but its own
+    call, and one that asks for another k than the overlay was built for is a :class:`PolicyMoved`.
     """
     await create_overlay(database, policy)
     this = import_id or str(uuid4())
-    async with importing(database, this) as before:
+    async with importing(database, this, policy.k) as before:
         version = before + 1
         await _write(
             database, this, overlay, _link_facts(overlay, version, reason, reasons or {}), {}, progress
@@ -84,8 +85,7 @@ async def import_overlay(
         figures = Figures(len(overlay.interests.brokers), len(overlay.links), overlay.max_degree)
         record = ChangeRecord(version, this, datetime.now(UTC), actor, "import", figures=figures)
         finished = await database.write(
-            "overlay/finish_import",
-            **{"import": this, "record": record.properties(), "policy": policy.properties()},
+            "overlay/finish_import", **{"import": this, "record": record.properties()}
         )
         return int(_still_ours(finished)[0]["version"])
 

@@ -15,6 +15,7 @@ from uuid import uuid4
 from neo4j.exceptions import DriverError, Neo4jError
 
 from backend.errors import Conflict
+from backend.policy import PolicyMoved
 from backend.store.database import Database
 
 SECONDS_BETWEEN_BEATS = 4.0
@@ -23,11 +24,16 @@ ROWS_A_WIPE = 5000
 
 
 @asynccontextmanager
-async def importing(database: Database, this: str) -> AsyncIterator[int]:
-    """A new import of that id, and the version before it; what it wrote is removed when the block raises."""
-    begun = await database.write("overlay/begin_import", **{"import": this})
+async def importing(database: Database, this: str, k: int | None = None) -> AsyncIterator[int]:
+    """A new import of that id, and the version before it; what it wrote is removed when the block raises.
+
+    ``k``: what its links were built for. Nobody changes the policy once it has begun.
+    """
+    begun = await database.write("overlay/begin_import", **{"import": this, "k": k})
     if not begun:
         raise Conflict("the overlay has brokers already, or another import runs; this needs an empty one")
+    if k is not None and begun[0]["k"] != k:
+        raise PolicyMoved(k, begun[0]["k"])
     try:
         async with _beating(database, this):
             yield int(begun[0]["version"])
