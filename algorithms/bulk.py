@@ -45,7 +45,11 @@ BULK: dict[str, tuple[Parameter, ...]] = {
 
 
 def parse_bulk(algorithm: str, given: Mapping[str, object]) -> dict[str, Value]:
-    """All parameters of a bulk algorithm: the given ones checked, the others by default."""
+    """All parameters of a bulk algorithm: the given ones checked, the others by default.
+
+    >>> parse_bulk("gm", {"ties": "row"})
+    {'seed': 0, 'ties': 'row', 'memory_mb': 2048, 'max_part': 50000}
+    """
     if algorithm not in BULK:
         raise UnknownAlgorithm(algorithm, BULK)
     known = {parameter.name: parameter for parameter in BULK[algorithm]}

@@ -68,7 +68,18 @@ SAMPLED_PARTS = 3
 
 @dataclass(frozen=True)
 class Divided:
-    """What DC built: the part of each broker, the stars, links inside parts and across them."""
+    """What DC built: the part of each broker, the stars, links inside parts and across them.
+
+    >>> from algorithms import Overlay
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
+    >>> part = np.array([0, 0, 1, 1], np.int32)  # a and b, c and d
+    >>> stars, inner = np.array([1, 2], np.int32), np.array([[0, 1], [2, 3]], np.int32)
+    >>> built = Divided(part, stars, inner, outer=np.array([[1, 2]], np.int32))
+    >>> Overlay.from_links(interests, built.links).is_tco()
+    True
+    >>> built.part_sizes.tolist(), built.star_set_sizes.tolist(), built.pn_ratio
+    ([2, 2], [1, 1], 0.5)
+    """
 
     part: Ints
     stars: Ints
@@ -117,7 +128,14 @@ def divide_and_conquer(
     ties: Ties = "degree",
     memory_mb: int = 2048,
 ) -> NDArray[np.int32]:
-    """The links of :func:`conquer_parts` for parts divided as asked."""
+    """The links of :func:`conquer_parts` for parts divided as asked; what ``build("dc", ...)`` calls.
+
+    >>> from algorithms import Overlay
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
+    >>> links = divide_and_conquer(interests, seed=0, progress=silent, parts=2)
+    >>> Overlay.from_links(interests, links).is_tco()
+    True
+    """
     if score == "weave" and ties != "degree":
         raise BadInput("ties", ties, "is a choice of the score contribution; weave takes low degrees first")
     part = divide_brokers(interests, parts, divide, seed)
@@ -140,6 +158,11 @@ def conquer_parts(
     """GM inside each part, Star Merge across; one part is GM, as many parts as brokers is GM again.
 
     With the score of weave, weave inside by each part's own topic sizes, and across by those of all brokers.
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
+    >>> built = conquer_parts(interests, np.array([0, 0, 1, 1], np.int32))
+    >>> built.inner.tolist(), built.outer.tolist()
+    ([[0, 1], [2, 3]], [[1, 2]])
     """
     inner = list(
         _inner_links(interests, part, seed, score, ties, memory_mb, threads, part_of(progress, 0.0, 0.8))
@@ -159,7 +182,14 @@ def conquer_parts(
 
 
 def divide_brokers(interests: Interests, parts: int | str, divide: str, seed: int) -> Ints:
-    """The part of each broker, from 0 up."""
+    """The part of each broker, from 0 up.
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
+    >>> divide_brokers(interests, 1, "random", seed=0).tolist()
+    [0, 0, 0, 0]
+    >>> divide_brokers(interests, 2, "random", seed=1).tolist()
+    [0, 0, 1, 0]
+    """
     brokers = len(interests.brokers)
     if parts == "auto":
         parts = best_parts(interests, divide, seed)
@@ -178,7 +208,10 @@ def divide_brokers(interests: Interests, parts: int | str, divide: str, seed: in
 def best_parts(interests: Interests, divide: str, seed: int) -> int:
     """The number of parts p that makes 1/p + (k~/k)^2 least, k brokers and k~ stars a part (dc VII).
 
-    Tries powers of two, and measures k~ on a few parts each.
+    Tries powers of two, and measures k~ on a few parts each. Few brokers are best left whole:
+
+    >>> best_parts(Interests.from_mapping({"a": ["x"], "b": ["x"]}), "random", seed=0)
+    1
     """
     best, least = 1, 1.0
     for parts in parts_to_try(len(interests.brokers)):
@@ -194,7 +227,11 @@ def best_parts(interests: Interests, divide: str, seed: int) -> int:
 
 
 def parts_to_try(brokers: int) -> list[int]:
-    """Powers of two that leave parts of ``SMALLEST_PART`` brokers or more."""
+    """Powers of two that leave parts of ``SMALLEST_PART`` brokers or more.
+
+    >>> parts_to_try(40_000)
+    [2, 4, 8]
+    """
     return [1 << n for n in range(1, brokers.bit_length()) if brokers >> n >= SMALLEST_PART]
 
 

@@ -23,7 +23,14 @@ from algorithms.star_sets import star_sets
 
 @dataclass(frozen=True)
 class Merged:
-    """Links across parts, in the order they were accepted, and the stars (all brokers, for Naive Merge)."""
+    """Links across parts, in the order they were accepted, and the stars (all brokers, for Naive Merge).
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
+    >>> part = np.array([0, 0, 1, 1], np.int32)  # a and b, c and d
+    >>> found = Merged(part, stars=np.array([1, 2], np.int32), outer=np.array([[1, 2]], np.int32))
+    >>> [interests.brokers[star] for star in found.stars], found.outer.tolist()
+    (['b', 'c'], [[1, 2]])
+    """
 
     part: Ints
     stars: Ints
@@ -40,7 +47,15 @@ def naive_merge(
     limits: Limits | None = None,
     progress: Progress = silent,
 ) -> Merged:
-    """Join topic-connected parts by the best links among all pairs across parts (dc, Algorithm 3)."""
+    """Join topic-connected parts by the best links among all pairs across parts (dc, Algorithm 3).
+
+    ``part`` and ``degrees`` are those of :func:`star_merge`.
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
+    >>> part = np.array([0, 0, 1, 1], np.int32)  # a and b, c and d
+    >>> naive_merge(interests, part).outer.tolist()
+    [[1, 2]]
+    """
     everyone = np.arange(len(interests.brokers), dtype=np.int32)
     return _across(interests, part, everyone, ties, None, degrees, seed, limits, progress)
 
@@ -60,13 +75,26 @@ def star_merge(
 
     ``part`` is a number for each broker, ``degrees`` the links each has inside its part, by which ties are broken.
     With ``weights`` the best link is the one of the largest weighted score, topics weighed by all their subscribers.
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
+    >>> part = np.array([0, 0, 1, 1], np.int32)  # a and b, c and d
+    >>> found = star_merge(interests, part)
+    >>> found.stars.tolist(), found.outer.tolist()
+    ([1, 2], [[1, 2]])
     """
     stars = star_sets(interests, part)
     return _across(interests, part, stars, ties, weights, degrees, seed, limits, progress)
 
 
 def join_overlays(overlays: Sequence[Overlay], *, seed: int = 0, progress: Progress = silent) -> Overlay:
-    """One topic-connected overlay from running ones that share no broker; no link is torn down (dc, Definition 2)."""
+    """One topic-connected overlay from running ones that share no broker; no link is torn down (dc, Definition 2).
+
+    >>> one = Overlay.from_names(Interests.from_mapping({"a": ["x"], "b": ["x", "y"]}), [("a", "b")])
+    >>> other = Overlay.from_names(Interests.from_mapping({"c": ["x", "y"], "d": ["y"]}), [("c", "d")])
+    >>> joined = join_overlays([one, other])
+    >>> joined.link_names(), joined.is_tco()
+    ([('a', 'b'), ('b', 'c'), ('c', 'd')], True)
+    """
     topics_by_broker: dict[str, list[str]] = {}
     part_of: dict[str, int] = {}
     for number, overlay in enumerate(overlays):

@@ -14,6 +14,10 @@ def star_sets(interests: Interests, part: Ints) -> Ints:
 
     ``part`` is a number for each broker. Topics of one part alone need no star, so with one part there are none
     (trap 6: a part can only be asked to cover topics of its own).
+
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
+    >>> star_sets(interests, np.array([0, 0, 1, 1], np.int32)).tolist()
+    [1, 2]
     """
     order = np.argsort(part, kind="stable").astype(np.int32)
     taken = _cover(

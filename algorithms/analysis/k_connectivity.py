@@ -21,7 +21,11 @@ from algorithms.overlay import Overlay
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A topic that is not k-connected, and why."""
+    """A topic that is not k-connected, and why.
+
+    >>> str(Shortfall("x", separator=("b",), parted=("a", "c"), missing_link=False))
+    'x: without b, a and c are apart'
+    """
 
     topic: str
     separator: tuple[str, ...]
@@ -65,7 +69,14 @@ def topics_below(overlay: Overlay, k: int) -> list[Shortfall]:
 
 
 def is_ktco(overlay: Overlay, k: int) -> bool:
-    """Whether every topic survives the failure of any k - 1 brokers."""
+    """Whether every topic survives the failure of any k - 1 brokers.
+
+    >>> from algorithms import Interests
+    >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x"], "c": ["x"]})
+    >>> path = Overlay.from_names(interests, [("a", "b"), ("b", "c")])
+    >>> is_ktco(path, 1), is_ktco(path, 2)
+    (True, False)
+    """
     found, _, _ = _tested(overlay, _checked("k", k), once=True)
     return bool((found >= np.minimum(k, overlay.interests.topic_sizes() - 1)).all())
 

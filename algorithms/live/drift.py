@@ -27,7 +27,12 @@ _SMALLEST_SAMPLE = 64
 
 @dataclass(frozen=True)
 class Drift:
-    """The live degree beside that of a fresh build."""
+    """The live degree beside that of a fresh build.
+
+    >>> found = Drift("gm", live_degree=6.0, fresh_degree=4.0, sampled=2000, exact=False, threshold=0.3)
+    >>> found.share, found.rebuild_due, found.describe()["sampled"]
+    (0.5, True, 2000)
+    """
 
     algorithm: str
     live_degree: float
@@ -53,7 +58,11 @@ class Drift:
 
 
 def fresh_algorithm(k: int = 1) -> str:
-    """The algorithm a fresh overlay is built by: low degrees where the registry has them."""
+    """The algorithm a fresh overlay is built by: low degrees where the registry has them.
+
+    >>> fresh_algorithm(), fresh_algorithm(2)
+    ('low-oda', 'gm2')
+    """
     known = {algorithm.name for algorithm in algorithms()}
     return next(name for name in (("low-oda", "gm") if k == 1 else ("gm2",)) if name in known)
 

@@ -1,10 +1,14 @@
-"""Every name that the library offers shows itself at work: a doctest each, which tests/algorithms runs."""
+"""Every name that the library offers shows itself at work: a doctest each, which tests/algorithms runs.
+
+What is public is decided in docs/decisions/0090-documents.md, which names these modules.
+"""
 
 from __future__ import annotations
 
 import doctest
 import importlib
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
@@ -17,10 +21,17 @@ LIBRARY = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding
 MODULES = [
     "algorithms",
     *("algorithms.live", "algorithms.churn", "algorithms.analysis", "algorithms.files"),
-    *("algorithms.workloads", "algorithms.completion", "algorithms.bound"),
+    *("algorithms.workloads", "algorithms.completion", "algorithms.bound", "algorithms.live.drift"),
+    *("algorithms.analysis.k_connectivity", "algorithms.prune", "algorithms.shortcuts"),
+    *("algorithms.merge", "algorithms.star_sets", "algorithms.divide_conquer", "algorithms.bulk"),
 ]
+DECISION = (Path(__file__).parents[2] / "docs" / "decisions" / "0090-documents.md").read_text(
+    encoding="utf-8"
+)
 ALIASES = {"Progress", "Distribution", "Sizes", "Floats", "Kind"}
 """Types of parameters have no docstring of their own."""
+OWN = {"Steps"}
+"""What a plan carries for the overlay that made it, in that overlay's own numbers."""
 
 
 def public_names() -> list[tuple[str, str]]:
@@ -78,3 +89,40 @@ def test_the_guide_names_what_there_is() -> None:
         *MODULES,
         "algorithms.live",
     }
+
+
+def test_the_decision_names_what_is_public() -> None:
+    (row,) = [line for line in DECISION.splitlines() if line.startswith("| what is public of the library")]
+    assert set(re.findall(r"`(algorithms[\w.]*)`", row)) == set(MODULES)
+
+
+def answers(value: object) -> list[str]:
+    """What a public function answers with, or the fields and methods of a public type, as annotated."""
+    if inspect.isclass(value):
+        parts = [part for name, part in vars(value).items() if not name.startswith("_")]
+        calls = [getattr(part, "fget", None) or getattr(part, "__func__", part) for part in parts]
+        fields = [str(kind) for name, kind in inspect.get_annotations(value).items() if name[0] != "_"]
+        return [*fields, *(answer for call in calls if inspect.isfunction(call) for answer in answers(call))]
+    return [str(inspect.get_annotations(value).get("return"))] if inspect.isfunction(value) else []
+
+
+def test_what_public_calls_hand_out_is_public() -> None:
+    public = [getattr(importlib.import_module(module), name) for module, name in public_names()]
+    modules = [
+        importlib.import_module(m.name) for m in pkgutil.walk_packages(algorithms.__path__, "algorithms.")
+    ]
+    ours = {
+        name: kind
+        for module in modules
+        for name, kind in vars(module).items()
+        if inspect.isclass(kind) and kind.__module__ == module.__name__ and not name.startswith("_")
+    }
+    handed = {
+        word: ours[word]
+        for value in public
+        for answer in answers(value)
+        for word in re.findall(r"\w+", answer)
+        if word in ours
+    }
+    assert len(handed) > 10
+    assert [name for name, kind in handed.items() if kind not in public and name not in OWN] == []
