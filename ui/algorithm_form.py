@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import streamlit as st
 
+from ui import url_state
 from ui.answers import Algorithm, Parameter
 
-KEEP = "keep"
+KEEP, CONNECTS = "keep", "k"
 KEEP_FIRST, KEEP_MOST = 0.5, 2.0
 """What an operator wants of a rebuild, and the end of the slider."""
 PLAIN = ("int", "float")
 STEERING = ("seed", "memory_mb")
+MOST_SEED = (1 << 31) - 1
+"""The API takes no larger one, whatever the algorithms themselves take."""
 
 
-def show(algorithm: Algorithm, engine: str, given: dict[str, Any]) -> dict[str, Any]:
+def most_connected(algorithm: Algorithm) -> float:
+    """The largest k that it can be asked for: by a parameter of that name, or as its guarantee says."""
+    for parameter in algorithm["parameters"]:
+        if parameter["name"] == CONNECTS:
+            return math.inf if parameter["maximum"] is None else parameter["maximum"]
+    promised = re.search(r"\b(\d+)-connected", algorithm["guarantee"].partition(";")[0])
+    return int(promised[1]) if promised else 1
+
+
+def starting_k(algorithm: Algorithm, engine: str, k: int) -> int:
+    """What the field of k begins with: what the policy asks, where the algorithm gives less by default."""
+    for parameter in algorithm["engines"][engine]:
+        if parameter["name"] == CONNECTS:
+            return max(k, int(parameter["default"]))
+    return k
+
+
+def show(algorithm: Algorithm, engine: str, given: dict[str, Any], k: int) -> dict[str, Any]:
     """Draw one field a parameter of the engine; return those that differ from their default.
 
-    ``given`` are values to start with, of a rebuild that is run again.
+    ``given`` are values to start with, of a rebuild that is run again; ``k`` is what the policy asks.
     """
     values: dict[str, Any] = {}
+    given = {CONNECTS: starting_k(algorithm, engine, k)} | given
     form = f"{algorithm['name']}-{engine}"
     parameters = sorted(algorithm["engines"][engine], key=lambda parameter: parameter["name"] != KEEP)
     for parameter in parameters:
@@ -34,9 +57,6 @@ def show(algorithm: Algorithm, engine: str, given: dict[str, Any]) -> dict[str, 
     with st.container(horizontal=True, gap="small"):
         for parameter in rest:
             values[parameter["name"]] = field(parameter, given, form)
-    if KEEP in values and int(values.get("k") or 1) > 1:
-        del values[KEEP]
-        st.caption("Links that exist are kept for k = 1 only: this is a fresh build.")
     defaults = {parameter["name"]: parameter["default"] for parameter in parameters}
     return {name: value for name, value in values.items() if value != defaults[name]}
 
@@ -77,11 +97,12 @@ def field(parameter: Parameter, given: dict[str, Any], form: str) -> Any:
         whole = parameter["type"] == "int"
         kind: type[int] | type[float] = int if whole else float
         low, high = parameter["minimum"], parameter["maximum"]
+        if name == "seed":
+            high = MOST_SEED
         return st.number_input(
             name,
             min_value=None if low is None else kind(low),
-            # Past 2^53 a browser cannot tell numbers apart.
-            max_value=None if high is None or high > 1 << 53 else kind(high),
+            max_value=None if high is None or high > url_state.MOST else kind(high),
             value=kind(start),
             step=1 if whole else 0.1,
             key=key,

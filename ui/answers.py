@@ -17,10 +17,10 @@ class Drift(TypedDict):
 
 
 class Alarm(TypedDict):
-    """Something the manager stopped for, and wants a person to look at."""
+    """Something the manager stopped for, and wants a person to look at; ``since`` is null where nobody noted it."""
 
     kind: str
-    since: str
+    since: str | None
     detail: str
 
 
@@ -372,6 +372,7 @@ class Rebuild(TypedDict):
     engine: Literal["local", "spark"]
     algorithm: str
     params: dict[str, Any]
+    seed: int
     actor: str
     created_at: str
     base_version: int

@@ -33,8 +33,9 @@ def rebuild(key: str, identity: str) -> Rebuild:
 
 
 def start_rebuild(key: str, algorithm: str, params: dict[str, Any], engine: str) -> Rebuild:
-    """Compute a new set of links beside the live ones."""
-    body = {"algorithm": algorithm, "params": params, "engine": engine}
+    """Compute a new set of links beside the live ones; the API takes the seed beside the other parameters."""
+    others = {name: value for name, value in params.items() if name != "seed"}
+    body = {"algorithm": algorithm, "params": others, "engine": engine, "seed": params.get("seed", 0)}
     return cast(Rebuild, _sent(client.send("POST", "/v1/rebuilds", key, body)))
 
 
@@ -83,6 +84,11 @@ def _sent(answer: Any) -> Any:
     for read in (rebuilds, rebuild, simulations):
         read.clear()
     return answer
+
+
+def given(rebuild: Rebuild) -> dict[str, Any]:
+    """What the rebuild was given, the seed among the other parameters as on the form."""
+    return rebuild["params"] | ({"seed": rebuild["seed"]} if rebuild["seed"] else {})
 
 
 def bar(progress: Progress | None, waiting: str) -> None:

@@ -135,7 +135,10 @@ def as_csv(label: str, frame: pd.DataFrame, file_name: str, key: str | None = No
 
 
 def whole_as_csv(label: str, rows: Callable[[], pd.DataFrame], file_name: str) -> None:
-    """All rows of a long list as a file, fetched page by page only when somebody wants it."""
+    """All rows of a long list as a file, fetched page by page only when somebody wants it.
+
+    ``rows`` is called in a thread without a session: what it needs of one, such as the key, is bound beforehand.
+    """
     st.download_button(
         label,
         lambda: rows().to_csv(index=False).encode(),

@@ -8,6 +8,7 @@ plan has the very same links; otherwise nothing is done and the new plan is show
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -52,8 +53,13 @@ class _Open:
 
 def ask(proposal: Proposal) -> None:
     """Open the dialog with a new plan."""
+    show(proposal.title, body, proposal)
+
+
+def show(title: str, content: Callable[..., None], *given: object) -> None:
+    """Open a dialog that comes to a plan; one read before, with its token, is not this one's."""
     st.session_state.pop(_STATE, None)
-    dialogs.show(proposal.title, body, proposal, width="large")
+    dialogs.show(title, content, *given, width="large")
 
 
 @states.in_dialog

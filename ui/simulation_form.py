@@ -6,6 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from ui import url_state
+
 STRATEGIES = {
     "weave": "weave: repair, low degrees first",
     "shadow": "shadow: repair through backups",
@@ -68,15 +70,15 @@ def show(policy: dict[str, Any]) -> dict[str, Any]:
         request["rho"] = st.number_input(
             "rho",
             1.0,
-            1000.0,
-            float(policy.get("rho") or 3.0),
+            float(url_state.MOST),
+            min(float(url_state.MOST), float(policy.get("rho") or 3.0)),
             0.5,
             key="_rho",
             width=120,
             help="How many times as much a link must contribute to be allowed to raise the maximum degree",
         )
         request["lambda"] = _whole(
-            "lambda", "_lambda", int(policy.get("lambda", 3)), 1, 100, "How often backups cover a topic"
+            "lambda", "_lambda", int(policy.get("lambda", 3)), 1, 1000, "How often backups cover a topic"
         )
         request["seed"] = _whole("seed", "_seed", 0, 0, 1 << 31, "The same seed gives the same churn")
     return request
@@ -86,10 +88,10 @@ def workload() -> dict[str, Any]:
     """A workload of the papers."""
     with st.container(horizontal=True, gap="small"):
         made: dict[str, Any] = {
-            "brokers": _whole("Brokers", "_w_brokers", 1000, 2, 100_000),
+            "brokers": _whole("Brokers", "_w_brokers", 1000, 1, 200_000),
             "topics": _whole("Topics", "_w_topics", 200, 1, 100_000),
             "subscriptions": _whole(
-                "Topics a broker", "_w_subscriptions", 20, 1, 10_000, "Subscriptions of each broker"
+                "Topics a broker", "_w_subscriptions", 20, 0, 10_000, "Subscriptions of each broker"
             ),
         }
         made["distribution"] = st.selectbox("Popularity", DISTRIBUTIONS, key="_w_distribution", width=160)

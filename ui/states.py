@@ -9,7 +9,7 @@ import functools
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -18,8 +18,11 @@ from ui.client import ApiError
 from ui.wording import literal
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 RETRY_SECONDS = 3
+UNEXPECTED_SECONDS = 5
+REFUSAL_SECONDS = 20
 FAILED = "This page failed"
 SEND_AGAIN = "It may have been done all the same: look before you send it again."
 _NOTICE = "_notice"
@@ -44,7 +47,9 @@ def shown(*, retry: bool) -> Callable[[Callable[P, None]], Callable[P, None]]:
                 api_problem(error, retry=retry)
             except Exception:  # noqa: BLE001 - the last guard of a page: logged, and said in words
                 _LOG.exception("A part of a page failed")
-                unexpected()
+                if not retry:
+                    st.session_state[_FAILED_AT] = time.monotonic()
+                unexpected(retry=retry)
 
         return guarded
 
@@ -65,7 +70,7 @@ def in_dialog(body: Callable[P, None]) -> Callable[P, None]:
             action_failed(error, "Nothing was changed. Close this and open it again.")
         except Exception:  # noqa: BLE001 - as above
             _LOG.exception("A dialog failed")
-            unexpected()
+            unexpected(retry=False)
 
     return guarded
 
@@ -74,12 +79,36 @@ def api_problem(error: ApiError, *, retry: bool = True) -> None:
     """The API is away or refused: its title, its detail, what to do. For what is tried again by itself."""
     _told(error, "Trying again every few seconds; this page comes back by itself.")
     if error.passes and retry:
-        _retry()
+        _again_every(RETRY_SECONDS)
 
 
 def action_failed(error: ApiError, advice: str = SEND_AGAIN) -> None:
     """Something that a person sent: nothing sends it again, and without an answer nobody knows whether it was done."""
     _told(error, advice)
+
+
+def attempt(part: str, act: Callable[[], T]) -> T | None:
+    """Do what a button asks for; a refusal is kept under that name for the part of the page that says it."""
+    st.session_state.pop(part, None)
+    try:
+        return act()
+    except ApiError as error:
+        st.session_state[part] = (error, time.monotonic())
+        return None
+
+
+def refusal(part: str) -> None:
+    """Say what was refused, long enough to be read: parts with a clock are drawn again every moment."""
+    kept: tuple[ApiError, float] | None = st.session_state.get(part)
+    if kept is None:
+        return
+    error, since = kept
+    over = time.monotonic() - since > REFUSAL_SECONDS
+    if over or error.status == 401:
+        # A key that was refused is asked for anew, and the next one is not to be blamed for it.
+        st.session_state.pop(part)
+    if not over:
+        action_failed(error)
 
 
 def _told(error: ApiError, advice: str) -> None:
@@ -104,17 +133,26 @@ def retry_due() -> bool:
     return True
 
 
-def unexpected() -> None:
-    """We failed: Streamlit's own box would show a traceback and send people elsewhere with it."""
+def unexpected(*, retry: bool = True) -> None:
+    """We failed: Streamlit's own box would show a traceback and send people elsewhere with it.
+
+    What we could not show may be gone with the next answer, so a page tries again, but not so often as to fill the log.
+    """
     st.error(
-        f"**{FAILED}**\n\nThe console's log has the reason. Reload the page; the overlay is not touched by this.",
+        f"**{FAILED}**\n\nThe console's log has the reason; the overlay is not touched by this.",
         icon=":material/error:",
     )
+    if retry:
+        _again_every(UNEXPECTED_SECONDS)
 
 
-@st.fragment(run_every=RETRY_SECONDS)
+def _again_every(seconds: float) -> None:
+    """Run the whole page again after so long, whoever looks."""
+    st.fragment(_retry, run_every=seconds)()
+
+
 def _retry() -> None:
-    """Run the whole page again from the second time on: the first run is the failure itself."""
+    """From the second time on: the first run is the failure itself."""
     if st.session_state.get("_retrying"):
         st.session_state["_retrying"] = False
         st.rerun()

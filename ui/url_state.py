@@ -16,6 +16,8 @@ import streamlit as st
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
+MOST = (1 << 53) - 1
+"""The largest number that a browser tells apart from its neighbours."""
 _SEEN = "_url"
 
 
@@ -91,7 +93,7 @@ def whether(raw: str) -> bool:
 def positive(raw: str) -> int:
     """A parser for counters that begin at 1, such as a page."""
     value = int(raw)
-    if value < 1:
+    if not 1 <= value <= MOST:
         raise ValueError(raw)
     return value
 

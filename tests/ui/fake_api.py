@@ -17,6 +17,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from pydantic import ValidationError
+
+from algorithms import BadInput
+from backend.api.rebuilds import RebuildRequest
+from backend.api.simulations import SimulationRequest
+from backend.errors import BadValue
+from backend.rebuilds.engines import check_request
 from tests.ui.fake_jobs import ALGORITHMS, QUERIES, FakeRebuild, FakeSimulation
 from tests.ui.fake_overlay import FakeOverlay, brokers_of, small
 
@@ -61,11 +68,15 @@ class FakeApi:
         reading = method == "GET" or path == ["what-if"] or path[-1:] == ["run"]
         if self.scope == "read" and not reading:
             return 403, problem(403, "Not allowed", "This key may read only.")
-        found = (
-            self.read(path, params)
-            if method == "GET"
-            else self.change(method, path, params, headers, body) or self.job(method, path, body)
-        )
+        try:
+            found = (
+                self.read(path, params)
+                if method == "GET"
+                else self.change(method, path, params, headers, body) or self.job(method, path, body)
+            )
+        except (ValidationError, BadInput, BadValue) as refused:
+            # Refused for the API's own reasons, by its own checks.
+            return 422, problem(422, "Bad value", str(refused))
         return found or (404, problem(404, "Not found", f"{parts.path} is not there"))
 
     def read(self, path: list[str], params: dict[str, str]) -> Answer | None:
@@ -182,6 +193,9 @@ class FakeApi:
     def job(self, method: str, path: list[str], body: Any) -> Answer | None:
         match [method, *path]:
             case ["POST", "rebuilds"]:
+                asked = RebuildRequest.model_validate(body)
+                k = int(self.overlay.policy["k"])
+                check_request(asked.engine, asked.algorithm, asked.params, k)
                 name = f"r{len(self.rebuilds) + 1}"
                 self.rebuilds[name] = FakeRebuild(name, body, self.overlay, self.actor, self.job_seconds)
                 return 202, self.rebuilds[name].answer()
@@ -198,6 +212,7 @@ class FakeApi:
                 rebuild.paused_at = now if verb == "pause" else None
                 return 202, rebuild.answer()
             case ["POST", "simulations"]:
+                SimulationRequest.model_validate(body)
                 name = str(len(self.simulations) + 1)
                 run = FakeSimulation(name, {"seed": 0} | body, self.overlay, self.actor, self.job_seconds)
                 self.simulations[name] = run

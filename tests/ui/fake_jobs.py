@@ -6,11 +6,13 @@ done when it is first asked for, which is what most tests want.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.api.algorithms import list_algorithms
 from tests.ui.fake_overlay import START, FakeOverlay
 
 
@@ -129,6 +131,7 @@ class FakeRebuild:
             "engine": self.request["engine"],
             "algorithm": self.request["algorithm"],
             "params": self.request["params"],
+            "seed": self.request.get("seed", 0),
             "actor": self.actor,
             "created_at": START.isoformat().replace("+00:00", "Z"),
             "base_version": self.base_version,
@@ -251,48 +254,8 @@ class FakeSimulation:
         }
 
 
-ALGORITHMS: list[dict[str, Any]] = [
-    {
-        "name": "gm",
-        "summary": "Greedy merge",
-        "guarantee": "topic-connected; links at most a logarithmic factor above the fewest possible",
-        "paper": "Chockler et al. 2007",
-        "parameters": [
-            {"name": "seed", "type": "int", "default": 0, "help": "the same links again", "minimum": 0, "maximum": None, "words": []},
-            {"name": "ties", "type": "str", "default": "degree", "help": "which comes first", "minimum": None, "maximum": None, "words": ["degree", "row", "random"]},
-        ],
-    },
-    {
-        "name": "dc",
-        "summary": "Divide and conquer",
-        "guarantee": "topic-connected",
-        "paper": "Chen et al. 2010",
-        "parameters": [
-            {"name": "parts", "type": "int", "default": "auto", "help": "how many parts", "minimum": 1, "maximum": None, "words": ["auto"]},
-        ],
-    },
-    {
-        "name": "weave",
-        "summary": "Weighted scores",
-        "guarantee": "topic-connected (k-connected for k >= 2)",
-        "paper": "ours",
-        "parameters": [
-            {"name": "seed", "type": "int", "default": 0, "help": "the same links again", "minimum": 0, "maximum": None, "words": []},
-            {"name": "rho", "type": "float", "default": None, "help": "low maximum degree", "minimum": 1, "maximum": None, "words": []},
-            {"name": "keep", "type": "float", "default": 0.0, "help": "raise the score of links that exist", "minimum": 0, "maximum": 1000000, "words": []},
-            {"name": "k", "type": "int", "default": 1, "help": "survive k - 1 failures", "minimum": 1, "maximum": None, "words": []},
-            {"name": "prune", "type": "bool", "default": None, "help": "drop what no topic needs", "minimum": None, "maximum": None, "words": []},
-        ],
-    },
-]  # fmt: skip
-
-for _algorithm in ALGORITHMS:
-    _algorithm["engines"] = {"local": _algorithm["parameters"]}
-    if _algorithm["name"] == "dc":
-        _algorithm["engines"]["spark"] = [
-            *_algorithm["parameters"],
-            {"name": "max_part", "type": "int", "default": 50000, "help": "brokers of one task", "minimum": 2, "maximum": None, "words": []},
-        ]  # fmt: skip
+ALGORITHMS: list[dict[str, Any]] = asyncio.run(list_algorithms())
+"""The API's own: its form is made from nothing else."""
 
 QUERIES: list[dict[str, Any]] = [
     {

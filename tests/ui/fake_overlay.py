@@ -14,6 +14,8 @@ from typing import Any
 
 import networkx as nx
 
+from backend.policy import Policy
+
 Link = tuple[str, str]
 Graphs = dict[str, "nx.Graph[str]"]
 START = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
@@ -61,7 +63,7 @@ class FakeOverlay:
 
     graphs: Graphs = field(default_factory=dict)
     version: int = 1
-    policy: dict[str, Any] = field(default_factory=lambda: {"k": 1})
+    policy: dict[str, Any] = field(default_factory=lambda: Policy().properties())
     drift: dict[str, Any] | None = None
     alarms: list[dict[str, Any]] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from backend.api import brokers as backend_brokers
 from tests.ui.fake_api import FakeApi
-from tests.ui.pages import calls, metrics, names, open_page, said
+from tests.ui.pages import button, calls, metrics, names, open_page, said
 from ui import broker_table
 
 HUB = "/region/0/broker-0"
@@ -126,3 +126,22 @@ def test_leave_shows_its_plan_and_changes_nothing(app: AppTest, api: FakeApi) ->
     assert list(table["change"]).count("− close") == len(planned.closed)
     assert next(button for button in app.button if button.label == "Let it leave").disabled
     assert api.overlay.version == 1
+
+
+@pytest.mark.parametrize("operation", ["Subscribe …", "Unsubscribe …"])
+def test_a_dialog_that_is_opened_again_makes_its_plan_anew(
+    app: AppTest, api: FakeApi, operation: str
+) -> None:
+    open_page(app, "broker", broker=HUB)
+
+    def opened() -> AppTest:
+        # Chosen beforehand: a widget of a dialog, when used, closes it here.
+        app.session_state["_topics_chosen"] = ["/orders/created"]
+        return button(app, operation).click().run()
+
+    assert metrics(opened())["Planned at"] == "1"
+    token = next(field.key for field in app.text_input if str(field.key).startswith("_typed"))
+    other = api.overlay.plan([{"op": "leave", "broker": "/region/5/broker-20"}])
+    api.overlay.apply(other, "leave", "/region/5/broker-20", "another person")
+    assert metrics(opened())["Planned at"] == "2"
+    assert token not in [field.key for field in app.text_input], "nor is it sent as the change of before"

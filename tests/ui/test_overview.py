@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from backend.api.overlay import _alarms
 from tests.ui import fake_api
 from tests.ui.fake_api import FakeApi
 from tests.ui.pages import metrics, names, open_page, said
@@ -83,6 +86,21 @@ def test_drift_and_alarms_are_said(app: AppTest, api: FakeApi) -> None:
     assert metrics(app)["Drift"] == "+8.3%"
     assert "**A rebuild is advised**" in said(app)
     assert "**Leases**: 40 of 94 leases ran out at once" in said(app)
+
+
+def test_every_alarm_of_the_api_is_said_with_the_moment_where_there_is_one(
+    app: AppTest, api: FakeApi
+) -> None:
+    class Away:
+        healthy = False
+
+    braked = {"kind": "lease-brake", "since": datetime(2026, 3, 1, 22, tzinfo=UTC), "detail": "40 expired"}
+    api.overlay.alarms = _alarms(braked, Away())  # type: ignore[arg-type]
+    app.run()
+    assert [box.value for box in app.error][1:] == [
+        "**Leases are not enforced**: 40 expired (since 2026-03-01 22:00:00 UTC)",
+        "**Neo4j is away**: Neo4j does not answer; changes wait",
+    ]
 
 
 def test_connected_but_not_as_the_policy_asks(app: AppTest, api: FakeApi) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
+from typing import cast
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import ui.answers
+from algorithms import Algorithm, algorithms
 from tests.ui.fake_api import FakeApi
 from tests.ui.fake_jobs import FakeRebuild
 from tests.ui.pages import button, metrics, open_page, said
+from ui import algorithm_form, client, states
 
 
 def given(api: FakeApi, **params: object) -> FakeRebuild:
@@ -35,32 +39,67 @@ def test_only_what_differs_from_the_default_is_sent(app: AppTest, api: FakeApi) 
     next(box for box in app.checkbox if box.label == "prune").check()
     app.run()
     button(app, "Run").click().run()
-    assert api.sent == [
-        (
-            "POST",
-            "/v1/rebuilds",
-            {"algorithm": "weave", "params": {"keep": 0.4, "rho": 1.5, "prune": True}, "engine": "local"},
-        )
-    ]
+    params = {"keep": 0.4, "rho": 1.5, "prune": True}
+    body = {"algorithm": "weave", "params": params, "engine": "local", "seed": 0}
+    assert api.sent == [("POST", "/v1/rebuilds", body)]
     assert list(app.dataframe[0].value["state"]) == ["planned"]
 
 
-def test_links_are_kept_for_one_connection_only(app: AppTest, api: FakeApi) -> None:
+def test_the_seed_goes_beside_the_parameters_and_is_shown_with_them(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "rebuilds", algorithm="gm")
+    next(field for field in app.number_input if field.label == "seed").set_value(7).run()
+    button(app, "Run").click().run()
+    assert api.sent[-1][2] == {"algorithm": "gm", "params": {}, "engine": "local", "seed": 7}
+    assert not app.error
+    assert list(app.dataframe[0].value["rebuild"]) == ["gm seed=7"]
+    open_page(app, "rebuild", rebuild="r1")
+    assert app.title[0].value == "gm (seed 7)"
+
+
+@pytest.mark.parametrize("algorithm", algorithms(), ids=lambda algorithm: algorithm.name)
+def test_what_an_algorithm_can_give_is_read_as_the_registry_means_it(algorithm: Algorithm) -> None:
+    described = cast(ui.answers.Algorithm, algorithm.describe())
+    most = algorithm_form.most_connected(described)
+    if isinstance(algorithm.connects, str):
+        assert algorithm.connects == algorithm_form.CONNECTS
+        assert most > 2
+    else:
+        assert most == algorithm.connects
+
+
+def test_a_policy_of_two_connections_is_asked_for_by_default(app: AppTest, api: FakeApi) -> None:
+    api.overlay.policy |= {"k": 2}
     open_page(app, "rebuilds")
-    next(box for box in app.number_input if box.label == "k").set_value(2)
-    app.run()
-    assert "Links that exist are kept for k = 1 only" in said(app)
+    assert next(box for box in app.number_input if box.label == "k").value == 2
+    assert app.slider[0].label == "Keep links that exist"
+    app.slider[0].set_value(0.0).run()
     button(app, "Run").click().run()
     assert api.sent[-1][2]["params"] == {"k": 2}
+    assert not app.error
+    app.slider[0].set_value(0.5).run()
+    button(app, "Run").click().run()
+    assert api.sent[-1][2]["params"] == {"k": 2, "keep": 0.5}
 
 
-def test_defaults_send_nothing_and_words_go_as_they_are(app: AppTest, api: FakeApi) -> None:
-    open_page(app, "rebuilds", algorithm="dc")
+def test_the_form_begins_with_the_policys_algorithm_and_marks_those_that_give_less(
+    app: AppTest, api: FakeApi
+) -> None:
+    api.overlay.policy |= {"algorithm": "gm2", "k": 2}
+    open_page(app, "rebuilds")
+    assert app.selectbox(key="algorithm").value == "gm2"
+    names = app.selectbox(key="algorithm").options
+    assert {"gm2", "weave", "ringpt", "gm · not 2-connected"} < set(names)
     button(app, "Run").click().run()
-    assert api.sent[-1][2]["params"] == {}
-    app.text_input[0].input("many").run()
-    button(app, "Run").click().run()
-    assert api.sent[-1][2]["params"] == {"parts": "many"}
+    assert api.rebuilds["r1"].state() == "planned"
+    app.selectbox(key="algorithm").set_value("gm").run()
+    assert "The policy asks for k = 2, which `gm` cannot give." in said(app)
+    assert button(app, "Run").disabled
+    api.overlay.policy |= {"algorithm": "gm"}
+    open_page(app, "rebuilds")
+    client.overlay.clear()
+    app.query_params.clear()
+    app.run()
+    assert app.selectbox(key="algorithm").value == "weave", "the policy's own cannot keep its promise"
 
 
 def test_an_engine_is_offered_where_it_runs_the_algorithm_with_its_own_parameters(
@@ -74,8 +113,9 @@ def test_an_engine_is_offered_where_it_runs_the_algorithm_with_its_own_parameter
     app.button_group[0].set_value("spark").run()
     next(field for field in app.number_input if field.label == "max_part").set_value(100).run()
     button(app, "Run").click().run()
-    assert api.sent[-1][2] == {"algorithm": "dc", "params": {"max_part": 100}, "engine": "spark"}
-    app.selectbox(key="algorithm").set_value("gm").run()
+    body = {"algorithm": "dc", "params": {"max_part": 100}, "engine": "spark", "seed": 0}
+    assert api.sent[-1][2] == body
+    app.selectbox(key="algorithm").set_value("low-oda").run()
     assert app.button_group[0].options == ["local"]
 
 
@@ -88,7 +128,7 @@ def test_the_engine_is_in_the_url(app: AppTest, api: FakeApi) -> None:
     assert dict(app.query_params) == {"algorithm": "dc", "engine": "spark"}
     app.selectbox(key="algorithm").set_value("gm").run()
     assert dict(app.query_params) == {"algorithm": "gm"}
-    open_page(app, "rebuilds", algorithm="gm", engine="spark")
+    open_page(app, "rebuilds", algorithm="low-oda", engine="spark")
     assert app.button_group[0].value == "local"
 
 
@@ -111,6 +151,24 @@ def test_a_running_rebuild_shows_its_progress_and_can_be_cancelled(app: AppTest,
     assert "No plan yet" in said(app)
     button(app, "Cancel").click().run()
     assert api.rebuilds["r1"].state() == "cancelled"
+
+
+def test_a_cancel_that_is_refused_says_so_beside_its_button_for_a_while(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given(api).seconds = 600.0
+    open_page(app, "rebuilds")
+    api.trouble_with_sending = (409, "Conflict", "rebuild: it is over")
+    button(app, "Cancel").click().run()
+    for _ in range(2):
+        assert ["**Conflict**" in box.value for box in app.error] == [True]
+        app.run()
+    open_page(app, "rebuild", rebuild="r1")
+    assert not app.error, "what one page asked for is not the other's to tell"
+    open_page(app, "rebuilds")
+    monkeypatch.setattr(states, "REFUSAL_SECONDS", 0)
+    app.run()
+    assert not app.error
 
 
 def test_a_plan_is_read_before_it_is_activated(app: AppTest, api: FakeApi) -> None:

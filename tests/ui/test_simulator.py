@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from backend.policy import Policy
 from tests.ui.fake_api import FakeApi
 from tests.ui.fake_jobs import FakeSimulation
 from tests.ui.pages import button, calls, open_page, said
-from ui import client
+from ui import client, url_state
 
 
 def given(api: FakeApi, **more: Any) -> FakeSimulation:
@@ -138,6 +140,31 @@ def test_applying_stops_and_says_how_far_it_came(app: AppTest, api: FakeApi) -> 
     assert api.sent[-1][:2] == ("DELETE", "/v1/simulations/1")
     assert "Stopped when 100 of 200 rounds had been applied to the live overlay. They stay." in said(app)
     assert "Stop" not in [b.label for b in app.button]
+
+
+def test_a_stop_that_is_refused_says_so(app: AppTest, api: FakeApi) -> None:
+    run = given(api)
+    run.began, run.seconds = time.monotonic() - 30_000, 60_000.0
+    open_page(app, "simulator", runs="1")
+    api.trouble_with_sending = (409, "Conflict", "simulation: it is over")
+    button(app, "Stop").click().run()
+    assert ["**Conflict**" in box.value for box in app.error] == [True]
+    api.trouble_with_sending = None
+    button(app, "Stop").click().run()
+    assert not app.error
+    assert run.state() == "cancelled"
+
+
+@pytest.mark.parametrize("policy", [{"k": 2, "lambda": 1000, "rho": 5000.0}, {"lambda": 200, "rho": 1e300}])
+def test_any_policy_the_api_takes_gives_the_form_its_first_values(
+    app: AppTest, api: FakeApi, policy: dict[str, float]
+) -> None:
+    api.overlay.policy = Policy().changed(policy).properties()
+    open_page(app, "simulator")
+    button(app, "Simulate").click().run()
+    assert api.sent[-1][2]["lambda"] == policy["lambda"]
+    assert api.sent[-1][2]["rho"] == min(policy["rho"], url_state.MOST)
+    assert not app.error
 
 
 def test_who_may_read_only_stops_nothing(app: AppTest, api: FakeApi) -> None:

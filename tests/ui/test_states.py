@@ -30,6 +30,27 @@ def broken_dialog() -> None:
     body()
 
 
+def broken_once() -> None:
+    import streamlit as st
+
+    from ui import states
+
+    runs = st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+    if runs <= 2:
+        # The second is the run of the retry itself, when its time has come.
+        states.unexpected()
+    else:
+        st.caption("Well again.")
+
+
+def test_a_page_that_failed_is_run_again() -> None:
+    app = AppTest.from_function(broken_once, default_timeout=60)
+    with pytest.raises(AssertionError, match=FAILED):
+        app.run()
+    app.run()
+    assert "Well again." in said(app)
+
+
 def sending() -> None:
     from ui import client, confirm
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.ui.fake_api import FakeApi
 from tests.ui.pages import metrics, names, open_page, said
-from ui import client
+from ui import client, url_state
 
 
 def drawn(app: AppTest) -> bool:
@@ -125,6 +125,15 @@ def test_a_version_that_is_not_kept_is_said(app: AppTest, api: FakeApi) -> None:
     api.overlay.version, api.overlay.oldest_version = 9, 7
     open_page(app, "topic", topic="/orders/paid", version="3")
     assert "Not at version 3" in said(app)
+
+
+@pytest.mark.parametrize("version", ["99999999999999999999", str(url_state.MOST), "-1", "1e3"])
+def test_a_version_that_no_overlay_has_is_no_mistake_of_ours(app: AppTest, version: str) -> None:
+    open_page(app, "topic", topic="/orders/paid", version=version)
+    if version == str(url_state.MOST):
+        assert "Not at version 9,007,199,254,740,991" in said(app)
+    else:
+        assert metrics(app)["Version"] == "1"
 
 
 def test_what_is_shown_stays_while_the_api_is_away(app: AppTest, api: FakeApi) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from ui import access, change_table, client, dialogs, figures, listing, palette, plan, states, watch
+from ui import access, change_table, client, figures, listing, palette, plan, states, watch
 from ui.answers import Broker
 from ui.client import segment
 from ui.wording import count, literal, moment, number
@@ -272,9 +272,7 @@ def choose_topics(key: str, broker: Broker, operation: str) -> None:
         offered = [
             row["name"] for row in client.topics(key, limit=SUGGESTED)["items"] if row["name"] not in own
         ]
-    dialogs.show(
-        f"{operation.capitalize()}: plan", topics_body, broker["id"], offered, operation, width="large"
-    )
+    plan.show(f"{operation.capitalize()}: plan", topics_body, broker["id"], offered, operation)
 
 
 @states.in_dialog

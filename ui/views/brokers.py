@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import streamlit as st
 
 from ui import access, broker_table, client, paged, states
@@ -32,7 +34,8 @@ def found() -> None:
         "broker",
         SORTS,
         DEFAULT_SORT,
-        lambda *given: client.brokers(access.required_key(), *given),
+        # The file of all rows is made where there is no session: the key is bound now.
+        functools.partial(client.brokers, access.required_key()),
         lambda rows, key: broker_table.show(rows, key, on_column=SORT_BY),
         remember="_brokers_params",
     )

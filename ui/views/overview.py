@@ -27,6 +27,7 @@ from ui.wording import against_fresh, count, degree, literal, moment, number, sh
 FEED = 8
 TOP = 5
 PROBLEMS = 50
+ALARMS = {"neo4j-away": "Neo4j is away", "lease-brake": "Leases are not enforced"}
 
 
 def page() -> None:
@@ -145,8 +146,9 @@ def numbers(overlay: Overlay) -> None:
 def troubles(key: str, overlay: Overlay) -> None:
     """What a person should look at, apart from the topics themselves."""
     for alarm in overlay.get("alarms", []):
+        since = f" (since {moment(alarm['since'])} UTC)" if alarm["since"] else ""
         st.error(
-            f"**{alarm['kind'].capitalize()}**: {alarm['detail']} (since {moment(alarm['since'])} UTC)",
+            f"**{ALARMS.get(alarm['kind'], alarm['kind'].capitalize())}**: {alarm['detail']}{since}",
             icon=":material/notification_important:",
         )
     activation = overlay.get("activation")

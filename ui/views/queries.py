@@ -100,14 +100,14 @@ def field(query: Query, parameter: QueryParameter) -> Any:
     whole = parameter["type"] == "integer"
     kind: type[int] | type[float] = int if whole else float
     low, high = parameter.get("minimum"), parameter.get("maximum")
-    # Past 2^53 a browser cannot tell numbers apart.
-    high = None if high is None or high > 1 << 53 else high
+    low = -url_state.MOST if low is None else low
+    high = url_state.MOST if high is None else min(high, url_state.MOST)
     start = None if default is None else kind(default)
     url_state.sync(name, start, url_state.between(kind, low, high), key)
     return st.number_input(
         name,
-        min_value=None if low is None else kind(low),
-        max_value=None if high is None else kind(high),
+        min_value=kind(low),
+        max_value=kind(high),
         value=None,
         step=1 if whole else 0.1,
         key=key,

@@ -12,7 +12,7 @@ from ui.answers import Activation, Rebuild, RebuildPlan
 from ui.wording import count, degree, literal, moment, number
 
 MOVING = ("queued", "running", "activating")
-_ERROR = "_rebuild_error"
+_STEER = "_steer_rebuild"
 _AGAIN = "_rebuild_again"
 PHASES = {
     "opening": "Opening the new links",
@@ -46,9 +46,7 @@ def page() -> None:
     paused = bool(rebuild["activation"] and rebuild["activation"]["paused"])
     moving = rebuild["state"] in MOVING
     st.fragment(state, run_every=jobs.SECONDS if moving else 5)(rebuild["id"], (rebuild["state"], paused))
-    refused: client.ApiError | None = st.session_state.pop(_ERROR, None)
-    if refused is not None:
-        states.action_failed(refused)
+    states.refusal(_STEER)
     # Outside of what runs by the clock: it would close their dialogs.
     if access.may_change():
         actions(key, rebuild)
@@ -61,7 +59,7 @@ def page() -> None:
 
 def title(rebuild: Rebuild) -> str:
     """The algorithm and what it was given."""
-    params = ", ".join(f"{name} {value}" for name, value in sorted(rebuild["params"].items()))
+    params = ", ".join(f"{name} {value}" for name, value in sorted(jobs.given(rebuild).items()))
     return f"{rebuild['algorithm']} ({params})" if params else rebuild["algorithm"]
 
 
@@ -161,10 +159,7 @@ def _button(label: str, icon: str, key: str, identity: str, verb: str) -> None:
 
 def steer(key: str, identity: str, verb: str) -> None:
     """Do it now: it takes nothing away."""
-    try:
-        jobs.steer_rebuild(key, identity, verb)
-    except client.ApiError as error:
-        st.session_state[_ERROR] = error
+    states.attempt(_STEER, functools.partial(jobs.steer_rebuild, key, identity, verb))
 
 
 def activate(key: str, rebuild: Rebuild) -> confirm.Step:
@@ -320,7 +315,7 @@ def again(rebuild: Rebuild, keep: float) -> None:
     """The form, filled in like this rebuild but for how much it keeps."""
     st.session_state[_AGAIN] = {
         "algorithm": rebuild["algorithm"],
-        "params": rebuild["params"] | {"keep": keep},
+        "params": jobs.given(rebuild) | {"keep": keep},
     }
     st.switch_page(
         "views/rebuilds.py",

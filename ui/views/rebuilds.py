@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ DEFAULT_ENGINE = "local"
 RUNNING = ("queued", "running")
 ENDED = ("failed", "cancelled", "dropped")
 _AGAIN = "_rebuild_again"
-_ERROR = "_rebuild_error"
+_START, _CANCEL = "_start_rebuild", "_cancel_rebuild"
 
 
 def page() -> None:
@@ -53,7 +54,11 @@ def live_now(key: str) -> None:
 def form(key: str) -> None:
     """One algorithm, its guarantee and paper beside it, its parameters, the engine."""
     registry = {algorithm["name"]: algorithm for algorithm in client.algorithms(key)}
-    first = DEFAULT_ALGORITHM if DEFAULT_ALGORITHM in registry else next(iter(registry))
+    policy = client.overlay(key)["policy"]
+    k = int(policy.get("k", 1))
+    able = [name for name in registry if algorithm_form.most_connected(registry[name]) >= k]
+    wanted = (policy.get("algorithm"), DEFAULT_ALGORITHM, *able)
+    first = str(next((name for name in wanted if name in able), next(iter(registry))))
     again: dict[str, Any] = st.session_state.get(_AGAIN, {})
     url_state.sync("algorithm", first, url_state.one_of(*registry))
     with st.container(border=True):
@@ -63,6 +68,7 @@ def form(key: str) -> None:
                     "Algorithm",
                     list(registry),
                     key="algorithm",
+                    format_func=lambda name: name if name in able else f"{name} · not {k}-connected",
                     on_change=url_state.push,
                     args=("algorithm", first, "engine"),
                 )
@@ -86,25 +92,26 @@ def form(key: str) -> None:
                 paper = algorithm["paper"]
                 st.caption("TopicWeave's own; no paper" if paper == "ours" else f"Paper: {paper}")
         given = again.get("params", {}) if again.get("algorithm") == name else {}
-        params = algorithm_form.show(algorithm, str(engine), given)
+        params = algorithm_form.show(algorithm, str(engine), given, k)
+        if name not in able:
+            st.caption(
+                f":material/warning: The policy asks for k = {k}, which {literal(name)} cannot give. Choose an algorithm "
+                "that is not marked."
+            )
         st.button(
             "Run",
             type="primary",
             icon=":material/play_arrow:",
+            disabled=name not in able,
             on_click=run,
             args=(key, name, params, str(engine)),
         )
-    refused: client.ApiError | None = st.session_state.pop(_ERROR, None)
-    if refused is not None:
-        states.action_failed(refused)
+    states.refusal(_START)
 
 
 def run(key: str, algorithm: str, params: dict[str, Any], engine: str) -> None:
     """Start it; the list below shows it."""
-    try:
-        jobs.start_rebuild(key, algorithm, params, engine)
-    except client.ApiError as error:
-        st.session_state[_ERROR] = error
+    states.attempt(_START, functools.partial(jobs.start_rebuild, key, algorithm, params, engine))
 
 
 @states.shown(retry=False)
@@ -118,6 +125,7 @@ def compared(was_running: bool) -> None:
     for rebuild in found:
         if rebuild["state"] in RUNNING:
             progress(key, rebuild)
+    states.refusal(_CANCEL)
     st.subheader("Plans", anchor=False)
     url_state.sync("ended", False, url_state.whether)
     ended = sum(rebuild["state"] in ENDED for rebuild in found)
@@ -159,15 +167,12 @@ def progress(key: str, rebuild: Rebuild) -> None:
 
 def cancel(key: str, identity: str) -> None:
     """Stop computing; a rebuild that ended meanwhile stays as it ended."""
-    try:
-        jobs.steer_rebuild(key, identity, "cancel")
-    except client.ApiError as error:
-        st.session_state[_ERROR] = error
+    states.attempt(_CANCEL, functools.partial(jobs.steer_rebuild, key, identity, "cancel"))
 
 
 def label(rebuild: Rebuild) -> str:
     """An algorithm with what was given: "weave keep=0.5, spark"."""
-    params = " ".join(f"{name}={value}" for name, value in sorted(rebuild["params"].items()))
+    params = " ".join(f"{name}={value}" for name, value in sorted(jobs.given(rebuild).items()))
     name = f"{rebuild['algorithm']} {params}".strip()
     return f"{name}, spark" if rebuild["engine"] == "spark" else name
 

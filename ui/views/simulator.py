@@ -30,7 +30,7 @@ from ui.wording import count, degree, literal, moment, number, share
 MOVING = ("queued", "running", "applying")
 NAMES = ("A", "B")
 POINTS = 300
-_ERROR = "_simulation_error"
+_START, _STOP = "_start_simulation", "_stop_simulation"
 CHARTS = (
     ("average_degree", "Average degree", ",.3~f", False),
     ("max_degree", "Maximum degree", ",d", False),
@@ -96,17 +96,13 @@ def form(key: str) -> None:
         st.button(
             "Simulate", type="primary", icon=":material/play_arrow:", on_click=start, args=(key, request)
         )
-    refused: client.ApiError | None = st.session_state.pop(_ERROR, None)
-    if refused is not None:
-        states.action_failed(refused)
+    states.refusal(_START)
 
 
 def start(key: str, request: dict[str, Any]) -> None:
     """Start it, and show it."""
-    try:
-        run = jobs.start_simulation(key, request)
-    except client.ApiError as error:
-        st.session_state[_ERROR] = error
+    run = states.attempt(_START, functools.partial(jobs.start_simulation, key, request))
+    if run is None:
         return
     st.session_state["runs"] = [*st.session_state.get("runs", []), run["id"]][-2:]
     url_state.push("runs", [], write=",".join)
@@ -133,6 +129,7 @@ def shown(chosen: tuple[str, ...], was_moving: bool) -> None:
         for name, run in zip(NAMES, runs, strict=False):
             with st.container(key=f"run-{name}-part", border=True):
                 head(key, name, run)
+    states.refusal(_STOP)
     if any(run["rounds"] for run in runs):
         pictures(runs)
         listing.plain(summary(runs), COLUMNS, alt="Both runs in figures")
@@ -232,10 +229,7 @@ def applying(key: str, name: str, run: Simulation) -> confirm.Step:
 
 def stop(key: str, identity: str) -> None:
     """Stop it; a run that ended meanwhile stays as it ended."""
-    try:
-        jobs.stop_simulation(key, identity)
-    except client.ApiError as error:
-        st.session_state[_ERROR] = error
+    states.attempt(_STOP, functools.partial(jobs.stop_simulation, key, identity))
 
 
 def _source(request: dict[str, Any]) -> str:

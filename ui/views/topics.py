@@ -52,7 +52,8 @@ def found() -> None:
         "topic",
         SORTS,
         DEFAULT_SORT,
-        functools.partial(_page, problems),
+        # The file of all rows is made where there is no session: the key is bound now.
+        functools.partial(_page, access.required_key(), problems),
         lambda rows, key: topic_table.show(rows, key, on_column=sort_by, name_width=275),
         remember="_topics_params",
         filtered="apart or less connected than the policy asks" if problems else "",
@@ -61,8 +62,8 @@ def found() -> None:
     )
 
 
-def _page(problems: bool, query: str, sort: str, limit: int, offset: int) -> TopicPage:
-    return client.topics(access.required_key(), query, sort, limit, offset, problems)
+def _page(key: str, problems: bool, query: str, sort: str, limit: int, offset: int) -> TopicPage:
+    return client.topics(key, query, sort, limit, offset, problems)
 
 
 st.title("Topics", anchor=False)
