@@ -45,27 +45,27 @@ def experiments(
     """Re-run the papers' experiments and hold every printed figure against ours.
 
     SWEEP is the name of one, or the beginning of several: gm, dc, low, ktco, shadow, beyond. Without any, all run.
-    Every point is kept as soon as it is measured: the same command goes on where an interrupted one stopped. Real
-    interests are read from the folder that TOPICWEAVE_DATA names, beside the demo's.
+    Every point is kept as soon as it is measured: the same command goes on where an interrupted one stopped, and measures
+    anew what an algorithm or a file has changed under. Real interests are read from the folder that TOPICWEAVE_DATA names, beside the demo's.
     """
     if no_run and again:
         raise click.UsageError("--no-run and --again exclude each other")
     size: Size = "quick" if quick else "full"
     chosen = choose(sweeps)
-    results = Results(_folder(out / size))
+    results = Results(_folder(out / size), size)
     given, page = page, page or results.folder / "experiments.md"
     if page.suffix != ".md" or page.is_dir():
         raise BadValue(f"page: must be a file that ends in .md (got {str(page)!r})", field="page")
     if list_sweeps:
-        _list(chosen, size, results)
+        _list(chosen, results)
         return
     if again:
         for sweep in chosen:
             results.forget(sweep)
     if not no_run:
-        _run(chosen, size, results)
+        _run(chosen, results)
     page.parent.mkdir(parents=True, exist_ok=True)
-    written = write_page(results, size, page, _command(sweeps, size, out, given))
+    written = write_page(results, page, _command(sweeps, size, out, given))
     _summary(results)
     click.echo(
         f"{page}: written, with {len(written) - 1} plots and tables in {page.parent / 'images' / page.stem}"
@@ -89,12 +89,12 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _run(chosen: list[Sweep], size: Size, results: Results) -> None:
+def _run(chosen: list[Sweep], results: Results) -> None:
     try:
         with progress_bar("experiments", hidden=False) as progress:
-            run(chosen, size, results, progress=progress, finished=_finished)
+            run(chosen, results, progress=progress, finished=_finished)
     except KeyboardInterrupt:
-        left = left_to_do(chosen, size, results)
+        left = left_to_do(chosen, results)
         wanted = sum(one.wanted for one in left)
         done = wanted - sum(len(one.points) for one in left)
         click.echo(
@@ -108,8 +108,8 @@ def _finished(sweep: Sweep, points: int, cpu: float) -> None:
     click.echo(f"{sweep.name}: {points} points in {cpu:.1f} processor seconds")
 
 
-def _list(chosen: list[Sweep], size: Size, results: Results) -> None:
-    for left in left_to_do(chosen, size, results):
+def _list(chosen: list[Sweep], results: Results) -> None:
+    for left in left_to_do(chosen, results):
         done = left.wanted - len(left.points)
         click.echo(
             f"{left.sweep.name:<20} {done:>4} of {left.wanted:>4}  {left.sweep.title} ({left.sweep.source})"

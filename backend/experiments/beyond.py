@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from algorithms import Interests
 from algorithms.bound import lower_bound
 from algorithms.files import read_interests
 from algorithms.workloads import generate
+from backend import demos
 from backend.demos import DEMOS, load_demo
 from backend.errors import BadValue
 from backend.experiments.measure import (
@@ -55,6 +57,12 @@ def _for_k(point: Point) -> list[Record]:
     if k == 2:
         builds.insert(0, ("GM2", "gm2", {}))
     return compare(interests, tuple(builds), point["seed"], spans=("GM2", *FOR_K))
+
+
+def source_file(point: Point) -> Path | None:
+    """The file behind a demo or a name of the folder."""
+    source = point["source"]
+    return Path(demos.__path__[0]) / f"{source}.csv.gz" if source in DEMOS else data_file(source)
 
 
 @cache
@@ -221,6 +229,7 @@ SWEEPS = (
         shown=("brokers", "topics", "average_degree", "max_degree", "forced_degree"),
         shown_where={"interests": "real"},
         rows_by=("source", "series"),
+        data=source_file,
         remark=_origins,
     ),
     Sweep(

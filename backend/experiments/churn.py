@@ -39,7 +39,7 @@ def _backup_points(size: Size) -> list[Point]:
 
 
 def _churn_points(size: Size) -> list[Point]:
-    every = 50 if size == "quick" else 5
+    every = 25 if size == "quick" else 5
     return [{**point, "rounds": ROUNDS, "every": every} for point in _backup_points(size)]
 
 
@@ -89,6 +89,10 @@ class _Note(NamedTuple):
     """Brokers in the shadow set."""
     seconds: float
     """Processor seconds to plan it."""
+    subscriptions: int
+    """Topics of the broker that came or went."""
+    ratio: float
+    """Links changed by the links there were: the repair ratio."""
 
 
 @dataclass
@@ -106,6 +110,7 @@ def _step(diary: _Diary, arrivals: Arrivals) -> None:
     diary.links.append(live.links)
     joins = arrivals.happens(0.5)
     change = arrivals.arrival(live) if joins else arrivals.departure(live)
+    subscriptions = len(change.topics if joins else live.topics_of(change.broker))
     shadows = 0 if joins else len({*live.neighbours_of(change.broker), *live.backups_of(change.broker)})
     began = time.process_time()
     plan = live.plan(change)
@@ -115,7 +120,8 @@ def _step(diary: _Diary, arrivals: Arrivals) -> None:
     if joins:
         shadows = len(live.backups_of(change.broker)) + 1
     kind = "join" if joins else "leave"
-    diary.notes.append(_Note(kind, len(plan.opened) + len(plan.closed), shadows, spent))
+    changed = len(plan.opened) + len(plan.closed)
+    diary.notes.append(_Note(kind, changed, shadows, spent, subscriptions, changed / diary.links[-1]))
 
 
 def _start(interests: Interests, policy: dict[str, Any], seed: int) -> tuple[_Diary, Arrivals]:
@@ -138,6 +144,7 @@ def _churn(point: Point) -> list[Record]:
     interests, seed, every = interests_of(point), point["seed"], point["every"]
     records: list[Record] = []
     fresh_at: dict[int, Record] = {}
+    shadows_at: dict[int, int] = {}
     for series, policy in STRATEGIES.items():
         diary, arrivals = _start(interests, policy, seed)
         measuring = series == "Shadow"
@@ -153,7 +160,10 @@ def _churn(point: Point) -> list[Record]:
                 records += [{"series": series, "round": number, **repairs} for repairs in found]
             if before is not None:
                 fresh_at[number] = _rebuilt(before, diary, seed)
+                shadows_at[number] = diary.notes[-1].shadows
                 before = None
+            if number in fresh_at:
+                records.append(_round(series, number, diary.notes[-1], fresh_at[number], shadows_at[number]))
         records.append({"series": series, **_summary(diary, [r["seconds"] for r in fresh_at.values()])})
     records += [{"series": "Low-ODA", "round": number, **record} for number, record in fresh_at.items()]
     return records
@@ -166,14 +176,30 @@ def _fresh(live: LiveOverlay, seed: int) -> tuple[Overlay, float]:
 def _rebuilt(before: Overlay, diary: _Diary, seed: int) -> Record:
     """Low-ODA of this moment: degrees, seconds, and how many links it changes against Low-ODA a round before."""
     after, seconds = _fresh(diary.live, seed)
+    note = diary.notes[-1]
     changed = len(set(before.link_names()) ^ set(after.link_names()))
     return {
         "average_degree": after.average_degree,
         "max_degree": after.max_degree,
         "seconds": seconds,
-        "kind": diary.notes[-1].kind,
+        "kind": note.kind,
+        "churn": note.kind,
+        "churned_subscriptions": note.subscriptions,
         "changed": changed,
         "repair_ratio": changed / len(before.links),
+    }
+
+
+def _round(series: str, number: int, note: _Note, fresh: Record, shadows: int) -> Record:
+    """A round beside Low-ODA of that moment. All strategies stand at the first one's shadow set, as in the paper: naive has none."""
+    return {
+        "series": series,
+        "round": number,
+        "churn": note.kind,
+        "shadow_set": shadows,
+        "churned_subscriptions": note.subscriptions,
+        "repair_ratio": note.ratio,
+        "time_by_low_oda": note.seconds / fresh["seconds"],
     }
 
 
@@ -205,6 +231,7 @@ def _summary(diary: _Diary, rebuilds: list[float]) -> Record:
         found[f"repair_ratio_{kind}"] = repairs["changed"] / fmean(diary.links)
         found[f"time_{kind}"] = repairs["seconds"] / rebuild if rebuild else None
     shadows = [note.shadows / size for note in diary.notes]
+    found["time_max"] = max(note.seconds for note in diary.notes) / rebuild if rebuild else None
     return {**found, "shadow_mean": fmean(shadows), "shadow_max": max(shadows)}
 
 
@@ -240,7 +267,10 @@ SWEEPS = (
         "Churn: shadows, all pairs, and Low-ODA from scratch",
         "shadow Figs 4, 6, 7 and 8",
         "The same interests, 1,000 rounds, each a join or a leave with probability 0.5; every strategy meets the same ones."
-        " Links changed and seconds are means over the rounds since the last mark; Low-ODA's are of that round, built anew.",
+        " Links changed and seconds are means over the rounds since the last mark; Low-ODA's are of that round, built anew."
+        " In the last two plots a dot is one such round: its time by Low-ODA's at that moment, against the shadow set (of"
+        " Shadow, for both), and the share of links changed, against the topics of the broker that came or went; rounds that"
+        " change nothing have no place on the second.",
         _churn_points,
         _churn,
         (
@@ -263,6 +293,28 @@ SWEEPS = (
                 panels="kind",
                 where={"distribution": "uniform"},
                 log_y=True,
+            ),
+            Chart(
+                "shadow-churn-set",
+                "Time of a round by Low-ODA's, uniform interests",
+                "shadow_set",
+                "time_by_low_oda",
+                ("Shadow", "Naive"),
+                panels="churn",
+                where={"distribution": "uniform"},
+                log_y=True,
+                dots=True,
+            ),
+            Chart(
+                "shadow-churn-size",
+                "Repair ratio of a round, uniform interests",
+                "churned_subscriptions",
+                "repair_ratio",
+                ("Shadow", "Low-ODA"),
+                panels="churn",
+                where={"distribution": "uniform"},
+                log_y=True,
+                dots=True,
             ),
         ),
         series=(*STRATEGIES, "Low-ODA"),

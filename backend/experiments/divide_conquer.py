@@ -40,6 +40,9 @@ def _divided(interests: Interests, parts: int, seed: int) -> Record:
         "inner_links": len(built.inner),
         "outer_links": len(built.outer),
         "star_set": float(built.star_set_sizes.mean()),
+        "star_set_variance": float(built.star_set_sizes.var(ddof=1)) if parts > 1 else None,
+        "star_set_min": int(built.star_set_sizes.min()),
+        "star_set_max": int(built.star_set_sizes.max()),
         "pn_ratio": built.pn_ratio,
     }
 

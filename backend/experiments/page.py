@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from backend.demos import DEMOS
 from backend.experiments.beyond import REAL_TITLE
 from backend.experiments.catalogue import CHAPTERS, Chapter
 from backend.experiments.plots import svg, word
-from backend.experiments.results import Results, as_csv
+from backend.experiments.results import Results, as_csv, table_of
 from backend.experiments.sources import DATA
 from backend.experiments.sweep import POINT, Chart, Size, Statement, Sweep, Table
 
@@ -38,14 +38,14 @@ _WHOLE = (
 
 
 def write_page(
-    results: Results, size: Size, page: Path, command: str, chapters: Iterable[Chapter] = CHAPTERS
+    results: Results, page: Path, command: str, chapters: Iterable[Chapter] = CHAPTERS
 ) -> list[Path]:
     """Write the page, and plots and tables to ``images/NAME OF THE PAGE/`` beside it; all files written.
 
     ``command`` is what the page says it was made by. What an earlier page left in that folder goes, so that it holds what the page shows and nothing else.
     """
     folder = page.parent / "images" / page.stem
-    maker = _Maker(results, size, command, folder.relative_to(page.parent).as_posix())
+    maker = _Maker(results, command, folder.relative_to(page.parent).as_posix())
     text = maker.text(list(chapters))
     folder.mkdir(parents=True, exist_ok=True)
     for old in (*folder.glob("*.svg"), *folder.glob("*.csv")):
@@ -58,23 +58,25 @@ def write_page(
 
 
 class _Maker:
-    def __init__(self, results: Results, size: Size, command: str, folder: str) -> None:
+    def __init__(self, results: Results, command: str, folder: str) -> None:
         self.results = results
-        self.size: Size = size
+        self.size: Size = results.size
         self.command = command
         self.folder = folder
         self.files: dict[str, str] = {}
         self.tables: dict[str, Table] = {}
         self.cpu = 0.0
-        self.missing: Counter[str] = Counter()
+        self.missing: dict[str, int] = {}
+        self.versions: set[str] = set()
 
     def text(self, chapters: list[Chapter]) -> str:
         for chapter in chapters:
             for sweep in chapter.sweeps:
                 measured = self.results.read(sweep)
-                self.tables[sweep.name] = self.results.table(sweep)
+                self.tables[sweep.name] = table_of(measured)
                 self.cpu += sum(found.cpu for found in measured.values())
-                self.missing[sweep.name] = max(len(sweep.points(self.size)) - len(measured), 0)
+                self.versions |= {found.origin.version for found in measured.values()}
+                self.missing[sweep.name] = len(self.results.wanted(sweep).keys() - measured.keys())
         bodies = [block for chapter in chapters for block in self._chapter(chapter)]
         return "\n\n".join([*self._head(chapters), *bodies]) + "\n"
 
@@ -92,9 +94,9 @@ class _Maker:
         return [
             "# The papers, re-run",
             f"{_SIZES[self.size]} {self._seeds()} {self._points():,} points took {self.cpu / 60:.0f} processor minutes"
-            f" with TopicWeave {version('topicweave')}."
+            + (f" with TopicWeave {' and '.join(sorted(self.versions))}." if self.versions else ".")
             + (f" {missing:,} points are not measured yet." if missing else "")
-            + " Made in the project's directory, where the command is `.venv/bin/topicweave`, by",
+            + f" Made in the project's directory, where the command is `.venv/bin/topicweave`, {self._with_data()}, by",
             f"```sh\n{self.command}\n```",
             self._how_to_make_it(chapters),
             f"**{verdicts.total()} statements of the papers: {verdicts['agree']} agree, {verdicts['differ']} differ{unmeasured}.**"
@@ -131,17 +133,25 @@ class _Maker:
         ]
         return f"A figure is the mean of {'; '.join(told)}."
 
+    def _with_data(self) -> str:
+        """What the command's environment has to name for the same rows."""
+        table = self.tables.get("beyond-real", Table(()))
+        files = [name for name in dict.fromkeys(row["source"] for row in table.rows) if name not in DEMOS]
+        if not files:
+            return f"without `{DATA}`"
+        return f"with `{DATA}` naming the folder of " + ", ".join(f"`{name}`" for name in files)
+
     def _how_to_make_it(self, chapters: list[Chapter]) -> str:
         points = sum(len(sweep.points("full")) for chapter in chapters for sweep in chapter.sweeps)
         other = (
             "The same with `--quick` takes minutes."
             if self.size == "full"
             else f"The full size is the same without `--quick`: the papers' own sizes, more seeds, {points:,} points,"
-            " hours. It can be stopped and started again: what is measured is kept."
+            " hours. It can be stopped and started again: what is measured is kept, until an algorithm or a file changes."
         )
         return (
-            f"Real interests are read from the folder that `{DATA}` names; where they come from stands"
-            f" [below](#{_anchor(REAL_TITLE)}). {other}"
+            f"Where real interests come from stands [below](#{_anchor(REAL_TITLE)}); the command does without those that"
+            f" the folder does not hold, and without the variable has the demo's alone. {other}"
         )
 
     def _chapter(self, chapter: Chapter) -> list[str]:

@@ -32,6 +32,7 @@ WORDS = {
     "diameter_max": "largest topic diameter",
     "diameter_mean": "mean topic diameter",
     "time_ratio": "time by GM's",
+    "time_by_low_oda": "time by Low-ODA's",
     "pn_ratio": "pn-ratio",
     "star_set": "brokers in a star set",
     "seconds": "processor seconds",
@@ -43,6 +44,8 @@ WORDS = {
     "above_bound": "above the bound",
     "repair_ratio": "links changed by links",
     "round": "round of churn",
+    "churned_subscriptions": "topics of the broker that came or went",
+    "shadow_set": "brokers in the shadow set",
     "source": "interests",
     "changed": "links changed",
     "subscription_size": "subscriptions a broker",
@@ -62,8 +65,9 @@ def word(column: str) -> str:
 
 
 def points_of(chart: Chart, table: Table) -> list[dict[str, Any]]:
-    """What a chart shows: a row for each place, series and panel, the mean over everything else."""
+    """What a chart shows: a row for each place, series and panel, the mean over everything else; every row, as dots."""
     grouped: dict[tuple[Any, ...], list[float]] = {}
+    dots: list[dict[str, Any]] = []
     for row in table.where(**chart.where).rows:
         x, y = row.get(chart.x), row.get(chart.y)
         if x is None or y is None or (chart.series and row.get("series") not in chart.series):
@@ -71,7 +75,11 @@ def points_of(chart: Chart, table: Table) -> list[dict[str, Any]]:
         if chart.log_y and y <= 0:
             continue
         panel = row.get(chart.panels) if chart.panels else None
+        if chart.dots:
+            dots.append({"panel": panel, "series": row.get("series"), "x": x, "y": float(f"{y:.5g}")})
         grouped.setdefault((panel, row.get("series"), x), []).append(float(y))
+    if chart.dots:
+        return dots
     return [
         {"panel": panel, "series": series, "x": x, "y": float(f"{fmean(values):.5g}")}
         for (panel, series, x), values in grouped.items()
@@ -110,6 +118,8 @@ def _marks(chart: Chart, base: alt.Chart, values: list[dict[str, Any]]) -> Any:
     if chart.bars:
         beside = base.encode(xOffset=alt.XOffset("series:N", sort=list(chart.series) or None))
         return (beside.encode(y2=alt.datum(_foot(values))) if chart.log_y else beside).mark_bar()
+    if chart.dots:
+        return base.mark_circle(size=14, opacity=0.7, strokeWidth=0)
     return base.mark_line(strokeWidth=1.8, point=alt.OverlayMarkDef(size=18, filled=True))
 
 
@@ -159,7 +169,9 @@ def _scale(log: bool) -> alt.Scale:
 def _label(chart: Chart) -> str:
     """What stands before the value of a panel: nothing before words, the column before numbers."""
     return (
-        "" if chart.panels in (None, "distribution", "interests", "kind") else f"{word(chart.panels or '')} "
+        ""
+        if chart.panels in (None, "distribution", "interests", "kind", "churn")
+        else f"{word(chart.panels or '')} "
     )
 
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from backend.experiments.results import Measurement, Results, key_of
-from backend.experiments.sweep import Point, Size, Sweep
+from backend.experiments.origin import origin_of
+from backend.experiments.results import Measurement, Results
+from backend.experiments.sweep import Point, Sweep
 
 Progress = Callable[[float, str], None]
 
@@ -21,19 +22,13 @@ class Left:
     wanted: int
 
 
-def left_to_do(sweeps: Iterable[Sweep], size: Size, results: Results) -> list[Left]:
-    """The points of each sweep that have no result yet."""
-    found = []
-    for sweep in sweeps:
-        points = {key_of(point): point for point in sweep.points(size)}
-        there = results.read(sweep)
-        found.append(Left(sweep, [p for key, p in points.items() if key not in there], len(points)))
-    return found
+def left_to_do(sweeps: Iterable[Sweep], results: Results) -> list[Left]:
+    """The points of each sweep that have no result yet, or one of other code or data."""
+    return [Left(sweep, results.missing(sweep), len(results.wanted(sweep))) for sweep in sweeps]
 
 
 def run(
     sweeps: Iterable[Sweep],
-    size: Size,
     results: Results,
     *,
     progress: Progress = lambda *_: None,
@@ -44,7 +39,7 @@ def run(
     ``finished`` hears of each sweep that had something left: its points and their processor seconds. An interrupt
     leaves every point measured until then in the results.
     """
-    plan = left_to_do(sweeps, size, results)
+    plan = left_to_do(sweeps, results)
     total = sum(len(left.points) for left in plan)
     done = 0
     for left in plan:
@@ -55,7 +50,7 @@ def run(
                 began = time.process_time()
                 records = left.sweep.measure(point)
                 cpu = time.process_time() - began
-                results.add(left.sweep, Measurement(point, records, cpu))
+                results.add(left.sweep, Measurement(point, records, cpu, origin_of(left.sweep, point)))
                 spent += cpu
                 done += 1
         finally:

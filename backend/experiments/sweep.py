@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import fmean
+from pathlib import Path
+from statistics import fmean, variance
 from typing import Any, Literal
 
 Point = dict[str, Any]
@@ -62,6 +63,13 @@ class Table:
         """The mean of a column."""
         return fmean(self.column(name))
 
+    def variance(self, name: str) -> float:
+        """The variance of a column over its population, estimated from these rows."""
+        found = self.column(name)
+        if len(found) < 2:
+            raise NotMeasured(f"variance of {name}")
+        return variance(found)
+
     def by(self, name: str) -> dict[Any, Table]:
         """The rows for each value of a column, values ascending."""
         values = sorted({row[name] for row in self.rows if row.get(name) is not None})
@@ -88,6 +96,13 @@ class Table:
     def excess(self, name: str, one: str, other: str) -> float:
         """The mean over points of one series' value less the other's."""
         return fmean(a - b for a, b in self.pairs(name, one, other))
+
+    def excesses(self, name: str, one: str, other: str, along: str) -> list[float]:
+        """How far one series is above another, mean by mean along a column; two at the least."""
+        found = [table.excess(name, one, other) for table in self.by(along).values()]
+        if len(found) < 2:
+            raise NotMeasured(f"{name} along {along}")
+        return found
 
     def steepest(self, name: str, along: str) -> float:
         """The largest rise of the mean of a column from one value of ``along`` to the next; below 0 when it only falls."""
@@ -128,6 +143,8 @@ class Chart:
     log_x: bool = False
     log_y: bool = False
     bars: bool = False
+    dots: bool = False
+    """A dot for each row, no means and no lines."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +167,8 @@ class Sweep:
     """Which rows that table sums up."""
     rows_by: tuple[str, ...] = ("series",)
     """What the rows of that table are told apart by; the other columns are means over the rest."""
+    data: Callable[[Point], Path | None] = lambda _: None
+    """The file of real interests that a point reads, if any."""
     remark: Callable[[Table], str] = lambda _: ""
     """What else the page says below its figures, told by what was measured."""
 
@@ -200,6 +219,11 @@ class Statement:
     def room(self) -> float:
         """How far from the printed number ours may be."""
         return self.tolerance * abs(self.printed) if self.printed else self.tolerance
+
+
+def never(_: Table) -> float:
+    """For a printed figure that no sweep of ours measures."""
+    raise NotMeasured("no sweep has it")
 
 
 @dataclass(frozen=True)

@@ -152,3 +152,13 @@ def test_labels_of_small_numbers_keep_their_digits() -> None:
     drawn = svg(Chart("c", "t", "x", "y", panels=None), small)
     assert drawn is not None
     assert ">0.02<" in drawn
+
+
+def test_dots_are_rows_and_no_means() -> None:
+    rows = [{"series": "A", "x": 1, "y": y, "churn": "join"} for y in (1.0, 3.0)]
+    table = Table.of([({"seed": 1}, [*rows, {"series": "A", "x": 2, "y": None, "churn": "join"}])])
+    chart = Chart("c", "t", "x", "y", panels="churn", dots=True)
+    assert [(dot["x"], dot["y"]) for dot in points_of(chart, table)] == [(1, 1.0), (1, 3.0)]
+    drawn = svg(chart, table)
+    assert drawn is not None
+    assert len(re.findall(r'fill="#4c8dd6"', drawn)) == 2 + 1, "the legend's too"

@@ -16,30 +16,30 @@ from backend.experiments.page import write_page
 from backend.experiments.results import Results
 from backend.experiments.sources import SOURCES
 from backend.experiments.sweep import Size, Table
-from tests.backend.experiments.tiny import measure_tiny
+from tests.backend.experiments.tiny import TINY, TINY_CHAPTERS, measure_tiny
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """One tiny point of every sweep."""
-    kept = Results(tmp_path_factory.mktemp("results"))
+    kept = Results(tmp_path_factory.mktemp("results"), "quick")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("TOPICWEAVE_DATA", raising=False)
-        for sweep in SWEEPS.values():
+        for sweep in TINY.values():
             measure_tiny(sweep, kept)
     return kept
 
 
 @pytest.mark.parametrize("name", SWEEPS)
 def test_a_point_has_a_record_of_every_series(name: str, results: Results) -> None:
-    sweep = SWEEPS[name]
+    sweep = TINY[name]
     (found,) = results.read(sweep).values()
     assert {record["series"] for record in found.records} >= set(sweep.series)
 
 
 @pytest.mark.parametrize("name", SWEEPS)
 def test_every_chart_and_column_has_something_to_show(name: str, results: Results) -> None:
-    sweep = SWEEPS[name]
+    sweep = TINY[name]
     table = results.table(sweep)
     for chart in sweep.charts:
         assert table.column(chart.x), chart.name
@@ -67,11 +67,12 @@ def test_names_are_used_once() -> None:
 
 def test_statements_and_findings_name_sweeps_and_bear_a_run_that_was_cut_short(results: Results) -> None:
     """One point is far too little for most of them: they say so, and nothing breaks."""
-    tables = {name: results.table(sweep) for name, sweep in SWEEPS.items()}
+    tables = {name: results.table(sweep) for name, sweep in TINY.items()}
     for chapter in CHAPTERS:
         for statement in chapter.statements:
             assert statement.sweep in SWEEPS
-            assert statement.verdict(statement.measured(tables)) in ("agree", "differ", "not measured")
+            value = statement.measured(tables)
+            assert (statement.verdict(value) == "not measured") is (value is None)
             assert statement.measured({}) is None
         for finding in chapter.findings:
             assert finding.sweep in SWEEPS
@@ -85,7 +86,7 @@ def test_the_page_is_made_from_results_alone_and_misses_no_image(results: Result
     stale.parent.mkdir(parents=True)
     stale.write_text("<svg/>")
     command = "topicweave experiments --quick --page record.md"
-    written = write_page(results, "quick", page, command)
+    written = write_page(results, page, command, TINY_CHAPTERS)
     text = page.read_text()
     linked = re.findall(r"\]\(([^)#]+)\)", text)
     assert len(linked) == len(set(linked)) == len(written) - 1
@@ -100,7 +101,7 @@ def test_the_page_is_made_from_results_alone_and_misses_no_image(results: Result
     assert f"```sh\n{command}\n```" in text
     assert "**This is the quick size**" in text
     assert f"A figure is the mean of one run (one seed) in {len(SWEEPS) - 1} sweeps." in text
-    again = write_page(results, "quick", page, command)
+    again = write_page(results, page, command, TINY_CHAPTERS)
     assert page.read_text() == text
     assert again == written
 
@@ -125,7 +126,7 @@ def test_the_best_of_the_hand_made_instances_is_what_the_papers_say() -> None:
 
 def test_repairs_are_told_round_by_round(results: Results) -> None:
     """Joins and leaves by themselves, for every strategy and for Low-ODA from scratch."""
-    table = results.table(SWEEPS["shadow-churn"])
+    table = results.table(TINY["shadow-churn"])
     (joins, leaves) = (table.where(kind=kind) for kind in ("join", "leave"))
     assert joins
     assert leaves
@@ -154,3 +155,26 @@ def test_forced_degree() -> None:
     assert forced_degree(interests) == 2
     assert build("gm", interests).max_degree >= 2
     assert forced_degree(Interests.from_mapping({"a": ["x"]})) == 0
+
+
+def test_a_round_is_told_with_what_its_figures_are_drawn_against(results: Results) -> None:
+    """The shadow set beside the time, the churned broker's topics beside the repair ratio; naive at the same shadow set."""
+    table = results.table(TINY["shadow-churn"])
+    rounds = {
+        series: {row["round"]: row for row in table.where(series=series).rows if row.get("churn")}
+        for series in ("Shadow", "Naive", "Low-ODA")
+    }
+    assert rounds["Shadow"].keys() == rounds["Naive"].keys() == rounds["Low-ODA"].keys() == {3, 6}
+    for number, row in rounds["Shadow"].items():
+        same = rounds["Naive"][number]
+        assert row["shadow_set"] == same["shadow_set"] > 0
+        assert row["churn"] == same["churn"] == rounds["Low-ODA"][number]["kind"]
+        assert row["time_by_low_oda"] > 0
+        assert row["time_by_low_oda"] != same["time_by_low_oda"]
+        assert 10 <= row["churned_subscriptions"] <= 18
+        assert row["churned_subscriptions"] == rounds["Low-ODA"][number]["churned_subscriptions"]
+    drawn = {chart.name: (chart.x, chart.y) for chart in TINY["shadow-churn"].charts if chart.dots}
+    assert drawn == {
+        "shadow-churn-set": ("shadow_set", "time_by_low_oda"),
+        "shadow-churn-size": ("churned_subscriptions", "repair_ratio"),
+    }

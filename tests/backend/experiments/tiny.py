@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from backend.experiments.catalogue import CHAPTERS, Chapter
+from backend.experiments.origin import origin_of
 from backend.experiments.results import Measurement, Results
 from backend.experiments.sweep import Point, Sweep
 
@@ -26,9 +29,18 @@ def tiny(point: Point) -> Point:
     return small
 
 
-def measure_tiny(sweep: Sweep, results: Results) -> Measurement:
-    """Measure the sweep's first point, made tiny, and keep it."""
-    point = tiny(sweep.points("quick")[0])
-    found = Measurement(point, sweep.measure(point), 0.1)
-    results.add(sweep, found)
-    return found
+def shrunk(sweep: Sweep) -> Sweep:
+    """The sweep with its first point alone, made tiny."""
+    return replace(sweep, points=lambda _: [tiny(sweep.points("quick")[0])])
+
+
+TINY: dict[str, Sweep] = {sweep.name: shrunk(sweep) for chapter in CHAPTERS for sweep in chapter.sweeps}
+TINY_CHAPTERS: tuple[Chapter, ...] = tuple(
+    replace(chapter, sweeps=tuple(TINY[sweep.name] for sweep in chapter.sweeps)) for chapter in CHAPTERS
+)
+
+
+def measure_tiny(sweep: Sweep, results: Results) -> None:
+    """Measure the points of a tiny sweep and keep them."""
+    for point in sweep.points(results.size):
+        results.add(sweep, Measurement(point, sweep.measure(point), 0.1, origin_of(sweep, point)))
