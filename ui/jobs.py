@@ -6,6 +6,7 @@ started twice by a rerun.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import streamlit as st
@@ -14,6 +15,7 @@ from ui import client
 from ui.answers import Progress, Rebuild, Round, Simulation
 from ui.client import segment
 
+A_DAY = timedelta(days=1)
 SECONDS = 0.7
 """How often a page looks at a running job."""
 _ROUNDS = "_rounds"
@@ -84,6 +86,18 @@ def _sent(answer: Any) -> Any:
     for read in (rebuilds, rebuild, simulations):
         read.clear()
     return answer
+
+
+def failed_lately(rebuilds: list[Rebuild], now: datetime) -> list[Rebuild]:
+    """Those that somebody should look at: failed since the last one that came to a plan, and within a day."""
+    worked = max((rebuild["created_at"] for rebuild in rebuilds if rebuild["plan"]), default="")
+    return [
+        rebuild
+        for rebuild in rebuilds
+        if rebuild["state"] == "failed"
+        and rebuild["created_at"] > worked
+        and now - datetime.fromisoformat(rebuild["created_at"]) < A_DAY
+    ]
 
 
 def given(rebuild: Rebuild) -> dict[str, Any]:

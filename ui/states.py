@@ -25,6 +25,12 @@ UNEXPECTED_SECONDS = 5
 REFUSAL_SECONDS = 20
 FAILED = "This page failed"
 SEND_AGAIN = "It may have been done all the same: look before you send it again."
+UNCHANGED = "Nothing was changed."
+READS = {
+    403: "Use a key that may see it.",
+    404: "It may have gone meanwhile, or the link is old.",
+    410: "Choose a newer version.",
+}
 _NOTICE = "_notice"
 _FAILED_AT = "_part_failed_at"
 _LOG = logging.getLogger("topicweave.console")
@@ -77,14 +83,15 @@ def in_dialog(body: Callable[P, None]) -> Callable[P, None]:
 
 def api_problem(error: ApiError, *, retry: bool = True) -> None:
     """The API is away or refused: its title, its detail, what to do. For what is tried again by itself."""
-    _told(error, "Trying again every few seconds; this page comes back by itself.")
+    advice = READS.get(error.status, "Go back, or ask for something else.")
+    _told(error, "Trying again every few seconds; this page comes back by itself.", advice)
     if error.passes and retry:
         _again_every(RETRY_SECONDS)
 
 
-def action_failed(error: ApiError, advice: str = SEND_AGAIN) -> None:
+def action_failed(error: ApiError, advice: str = SEND_AGAIN, refused: str = UNCHANGED) -> None:
     """Something that a person sent: nothing sends it again, and without an answer nobody knows whether it was done."""
-    _told(error, advice)
+    _told(error, advice, refused)
 
 
 def attempt(part: str, act: Callable[[], T]) -> T | None:
@@ -111,7 +118,8 @@ def refusal(part: str) -> None:
         action_failed(error)
 
 
-def _told(error: ApiError, advice: str) -> None:
+def _told(error: ApiError, advice: str, refused: str) -> None:
+    """What waiting may help gets ``advice``; what the API will not do however often it is asked, ``refused``."""
     if error.status == 401:
         access.refuse(access.key())
         st.rerun()
@@ -119,9 +127,7 @@ def _told(error: ApiError, advice: str) -> None:
         icon = ":material/hourglass_top:" if error.status == 503 else ":material/cloud_off:"
         st.warning(f"**{error.title}**\n\n{_sentence(error.detail)}{advice}", icon=icon)
     else:
-        st.error(
-            f"**{error.title}**\n\n{_sentence(error.detail)}Nothing was changed.", icon=":material/error:"
-        )
+        st.error(f"**{error.title}**\n\n{_sentence(error.detail)}{refused}", icon=":material/error:")
 
 
 def retry_due() -> bool:

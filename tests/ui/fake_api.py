@@ -111,6 +111,8 @@ class FakeApi:
                 return 200, overlay.brokers(params.get("q", ""), params.get("sort", "id"), limit, offset)
             case ["brokers", broker] if broker in brokers_of(overlay.graphs):
                 return 200, overlay.broker(broker)
+            case ["changes"] if int(params.get("after", overlay.oldest_version)) < overlay.oldest_version - 1:
+                return 410, problem(410, "That is no longer kept", f"after: from {overlay.oldest_version} on")
             case ["changes"]:
                 return 200, self.changes(params, limit)
             case ["trend"]:
@@ -184,7 +186,7 @@ class FakeApi:
         return 200, planned.lists() | {
             "version": self.overlay.version,
             "topics_apart": planned.apart,
-            "topics_below_k": len(planned.apart),
+            "topics_below_k": planned.weak if self.overlay.policy["k"] == 2 else len(planned.apart),
             "before": self.overlay.figures(),
             "after": FakeOverlay(planned.graphs).figures(),
             "seconds": 0.0042,

@@ -10,9 +10,11 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from backend.api.algorithms import list_algorithms
+from backend.times import stamp
 from tests.ui.fake_overlay import START, FakeOverlay
 
 
@@ -32,6 +34,7 @@ class FakeRebuild:
     paused_at: float | None = None
     error: str | None = None
     base_version: int = 1
+    created_at: datetime = START
 
     def state(self) -> str:
         if self.ended:
@@ -133,7 +136,7 @@ class FakeRebuild:
             "params": self.request["params"],
             "seed": self.request.get("seed", 0),
             "actor": self.actor,
-            "created_at": START.isoformat().replace("+00:00", "Z"),
+            "created_at": stamp(self.created_at),
             "base_version": self.base_version,
             "progress": {"stage": "choosing links", "share": self._share(self.began)},
             "error": self.error,

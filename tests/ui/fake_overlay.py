@@ -47,6 +47,8 @@ class Planned:
     opened_reasons: list[str]
     closed_reasons: list[str]
     apart: list[dict[str, Any]]
+    weak: int = 0
+    """How many topics are not 2-connected before the repair, those apart among them."""
 
     def lists(self) -> dict[str, Any]:
         return {
@@ -262,6 +264,11 @@ class FakeOverlay:
                     graphs[topic].remove_node(broker)
         graphs = {topic: graph for topic, graph in graphs.items() if len(graph)}
         apart: list[dict[str, Any]] = []
+        weak = sum(
+            len(graph) < len(self.graphs[topic]) and not nx.is_biconnected(graph)
+            for topic, graph in graphs.items()
+            if topic in self.graphs and len(graph) > 2
+        )
         reasons: dict[Link, str] = {}
         for topic, graph in sorted(graphs.items()):
             parts = sorted((sorted(p) for p in nx.connected_components(graph)), key=lambda p: (-len(p), p))
@@ -284,6 +291,7 @@ class FakeOverlay:
             ["its broker left" if any(o["op"] == "leave" for o in operations) else "no shared topic"]
             * len(closed),
             apart,
+            weak,
         )
 
     def apply(self, planned: Planned, kind: str, broker: str | None, actor: str) -> None:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from backend.api import brokers as backend_brokers
 from tests.ui.fake_api import FakeApi
 from tests.ui.pages import button, calls, metrics, names, open_page, said
-from ui import broker_table
+from ui import broker_table, client
 
 HUB = "/region/0/broker-0"
 
@@ -145,3 +145,20 @@ def test_a_dialog_that_is_opened_again_makes_its_plan_anew(
     api.overlay.apply(other, "leave", "/region/5/broker-20", "another person")
     assert metrics(opened())["Planned at"] == "2"
     assert token not in [field.key for field in app.text_input], "nor is it sent as the change of before"
+
+
+def test_the_tab_is_in_the_url_and_keeps_its_name_whatever_is_in_it(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "broker", broker=HUB, tab="Topics")
+    assert app.session_state["tab"] == "Topics"
+    labels = [tab.label for tab in app.tabs]
+    assert f"{len(api.overlay.topics_of(HUB))} topics. Click a name to open it." in said(app)
+    api.overlay.apply(
+        api.overlay.plan([{"op": "subscribe", "broker": HUB, "topics": ["/new"]}]), "subscribe", HUB, "night"
+    )
+    client.forget()
+    app.run()
+    assert f"{len(api.overlay.topics_of(HUB))} topics. Click a name to open it." in said(app)
+    assert [tab.label for tab in app.tabs] == labels
+    assert app.session_state["tab"] == "Topics"
+    open_page(app, "broker", broker=HUB, tab="no such tab")
+    assert app.session_state["tab"] == "Links"

@@ -84,6 +84,18 @@ def test_one_change_in_full(app: AppTest, busy: FakeApi) -> None:
     assert len(app.dataframe[2].value) == len(change["unsubscribed"])
 
 
+def test_a_change_that_is_no_longer_kept_is_said_below_those_that_are(app: AppTest, busy: FakeApi) -> None:
+    busy.overlay.oldest_version = 4
+    open_page(app, "history", change="2")
+    assert "Version 2 is not kept." not in said(app), "it is on this page"
+    busy.overlay.changes[:2] = []
+    client.forget()
+    app.run()
+    assert "Version 2 is not kept." in said(app)
+    assert names(app, "version") == ["4"]
+    assert not app.error
+
+
 def test_version_against_version_is_the_net_difference(app: AppTest, busy: FakeApi) -> None:
     open_page(app, "history", view="compare", **{"from": "1", "to": "4"})
     assert "/v1/diff?from=1&to=4" in busy.asked

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from backend.api.overlay import _alarms
 from tests.ui import fake_api
 from tests.ui.fake_api import FakeApi
+from tests.ui.fake_jobs import FakeRebuild
 from tests.ui.pages import metrics, names, open_page, said
 from ui import client, states
 
@@ -101,6 +103,31 @@ def test_every_alarm_of_the_api_is_said_with_the_moment_where_there_is_one(
         "**Leases are not enforced**: 40 expired (since 2026-03-01 22:00:00 UTC)",
         "**Neo4j is away**: Neo4j does not answer; changes wait",
     ]
+
+
+def test_a_failed_rebuild_is_a_problem_for_a_day_or_until_one_succeeds(app: AppTest, api: FakeApi) -> None:
+    del api.overlay.graphs["/stock/levels"]
+    now = datetime.now(UTC)
+
+    def rebuild(hours_ago: float, error: str | None) -> None:
+        name = f"r{len(api.rebuilds) + 1}"
+        asked = {"algorithm": "weave", "params": {}, "engine": "local"}
+        api.rebuilds[name] = FakeRebuild(name, asked, api.overlay, api.actor, 0.0)
+        api.rebuilds[name].created_at = now - timedelta(hours=hours_ago)
+        api.rebuilds[name].error = error
+
+    def look() -> str:
+        st.cache_data.clear()
+        open_page(app, "overview", problems="True")
+        return said(app)
+
+    rebuild(25, "out of memory")
+    assert "**No problems.**" in look()
+    rebuild(3, "out of disk")
+    assert "failed: out of disk" in look()
+    assert "out of memory" not in said(app)
+    rebuild(2, None)
+    assert "**No problems.**" in look()
 
 
 def test_connected_but_not_as_the_policy_asks(app: AppTest, api: FakeApi) -> None:

@@ -76,7 +76,7 @@ def test_a_refusal_is_shown_with_its_detail(app: AppTest, api: FakeApi) -> None:
     api.trouble = (422, "Bad value", "limit: at least 1")
     button(app, "Run").click().run()
     assert "**Bad value**" in app.error[0].value
-    assert "limit: at least 1." in app.error[0].value
+    assert "limit: at least 1. Ask it with other parameters." in app.error[0].value
 
 
 def test_an_api_that_is_away_is_not_said_to_be_asked_again(app: AppTest, api: FakeApi) -> None:
@@ -85,3 +85,15 @@ def test_an_api_that_is_away_is_not_said_to_be_asked_again(app: AppTest, api: Fa
     button(app, "Run").click().run()
     assert "A question changes nothing: run it again in a moment." in app.warning[0].value
     assert "Trying again" not in said(app)
+
+
+def test_an_answer_says_what_it_answers_once_other_parameters_stand_above(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "queries", query="top_brokers", limit="3")
+    button(app, "Run").click().run()
+    assert not app.warning
+    app.number_input(key="_query-top_brokers-limit").set_value(4).run()
+    assert "**Answered with limit `3`, part nothing.** Run it for what stands above." in app.warning[0].value
+    assert len(names(app, "broker")) == 3
+    button(app, "Run").click().run()
+    assert not app.warning
+    assert len(names(app, "broker")) == 4

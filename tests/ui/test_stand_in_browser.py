@@ -119,3 +119,25 @@ def test_a_page_that_failed_comes_back_by_itself(stand_in: StandIn, browser: Bro
         expect(page.get_by_text(states.FAILED)).to_have_count(0)
     finally:
         page.close()
+
+
+def test_what_happens_in_another_window_is_noticed(stand_in: StandIn, browser: Browser) -> None:
+    api = stand_in.api
+    asked = {"algorithm": "weave", "params": {}, "engine": "local"}
+    rebuild = api.rebuilds["r1"] = FakeRebuild("r1", asked, api.overlay, api.actor, 1000.0)
+    rebuild.activated = time.monotonic()
+    with opened(browser) as page:
+        page.goto(f"{stand_in.console}/rebuild?rebuild=r1")
+        expect(page.get_by_role("button", name="Roll back …")).to_be_visible()
+        # Neither the state nor the pause moves with it.
+        rebuild.rolled_back = time.monotonic()
+        expect(page.get_by_role("button", name="Roll back …")).to_have_count(0)
+        page.goto(f"{stand_in.console}/rebuilds")
+        links = api.overlay.figures()["links"]
+        expect(page.get_by_text(f"The live overlay has {links} links")).to_be_visible()
+        leaves = api.overlay.plan([{"op": "leave", "broker": "/region/0/broker-0"}])
+        api.overlay.apply(leaves, "leave", "/region/0/broker-0", "another person")
+        assert api.overlay.figures()["links"] != links
+        expect(
+            page.get_by_text(f"The live overlay has {api.overlay.figures()['links']} links")
+        ).to_be_visible()

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.fake_api import FakeApi
-from tests.ui.pages import said
+from tests.ui.pages import open_page, said
 from ui.states import FAILED
 
 
@@ -49,6 +49,13 @@ def test_a_page_that_failed_is_run_again() -> None:
         app.run()
     app.run()
     assert "Well again." in said(app)
+
+
+def test_what_only_reads_is_not_said_to_have_changed_nothing(app: AppTest, api: FakeApi) -> None:
+    api.trouble = (403, "Not allowed", "This key may not read that.")
+    open_page(app, "topics")
+    assert app.error[0].value.endswith("This key may not read that. Use a key that may see it.")
+    assert "Nothing was changed" not in said(app)
 
 
 def sending() -> None:

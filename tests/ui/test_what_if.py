@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.fake_api import FakeApi
-from tests.ui.pages import calls, metrics, open_page, said
-from ui import topic_change, topic_graph
+from tests.ui.pages import button, calls, metrics, open_page, said
+from ui import client, topic_change, topic_graph
 from ui.answers import TopicGraph
 
 HUB = "/region/0/broker-0"
@@ -56,10 +56,28 @@ def test_a_pasted_list_is_taken_once_each(app: AppTest, api: FakeApi) -> None:
     assert api.sent[-1][2]["leave"] == [HUB, "/region/0/broker-1"]
 
 
-def test_an_unknown_broker_is_named(app: AppTest) -> None:
-    open_page(app, "what-if", leave="/nobody")
-    assert "**No such broker**" in app.error[0].value
-    assert "'/nobody'" in app.error[0].value
+def test_a_broker_that_left_is_named_and_taken_out(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "what-if", leave=f"/nobody\n{HUB}\n/nowhere")
+    assert "**The overlay has no broker `/nobody`, `/nowhere`**: they may have left" in app.warning[0].value
+    button(app, "Take them out").click().run()
+    assert app.query_params["leave"] == HUB
+    assert f"**If `{HUB}` fails, 1 topic comes apart.**" in said(app)
+
+
+def test_what_would_be_less_connected_than_the_policy_asks_is_said(app: AppTest, api: FakeApi) -> None:
+    ring_alone = {name: api.overlay.graphs[name] for name in ("/orders/paid", "/orders/created")}
+    api.overlay.graphs = ring_alone
+    open_page(app, "what-if", leave="/region/1/broker-5")
+    assert "connected" not in said(app)
+    assert not [label for label in metrics(app) if label.startswith("Below")]
+    api.overlay.policy |= {"k": 2}
+    api.overlay.version = 2
+    client.forget()
+    app.run()
+    # A ring without one is a row, and a star without a point is a star still.
+    assert "no topic comes apart.**" in app.success[0].value
+    assert "**2 topics would no longer be 2-connected**" in app.warning[0].value
+    assert metrics(app)["Below k = 2"] == "2"
 
 
 def test_the_drawing_shows_what_is_cut_off_and_what_joins_it(api: FakeApi) -> None:

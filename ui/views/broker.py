@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from ui import access, change_table, client, figures, listing, palette, plan, states, watch
+from ui import access, change_table, client, figures, listing, palette, plan, states, url_state, watch
 from ui.answers import Broker
 from ui.client import segment
 from ui.wording import count, literal, moment, number
@@ -13,6 +13,7 @@ from ui.wording import count, literal, moment, number
 HISTORY = 20
 SUGGESTED = 200
 TABLE_HEIGHT = 404
+TABS = ("Links", "Topics", "Backups and primaries", "History")
 
 
 def page() -> None:
@@ -44,13 +45,10 @@ def page() -> None:
     numbers(broker)
     troubles(broker)
     actions(key, broker)
+    url_state.sync("tab", TABS[0], url_state.one_of(*TABS))
+    # No count in a label: with another label it is another tab, and whoever reads it would be thrown out of it.
     links_tab, topics_tab, backups_tab, history_tab = st.tabs(
-        [
-            f"Links ({number(broker['degree'])})",
-            f"Topics ({number(len(broker['topics']))})",
-            "Backups and primaries",
-            "History",
-        ]
+        TABS, key="tab", on_change=url_state.push, args=("tab", TABS[0])
     )
     with links_tab:
         links(broker)
@@ -116,6 +114,7 @@ def links(broker: Broker) -> None:
     if not broker["links"]:
         states.empty("No links", "It shares no topic with another broker.")
         return
+    st.caption(f"{count(broker['degree'], 'link')}. Click a name to open the broker.")
     rows = pd.DataFrame(
         [
             (x["broker"], x["topics_served"], x["since"], x["reason"], x.get("topics", []))
@@ -150,6 +149,7 @@ def topics(broker: Broker) -> None:
     if not broker["topics"]:
         states.empty("No topics", "It subscribes to nothing, so it needs no links.")
         return
+    st.caption(f"{count(len(broker['topics']), 'topic')}. Click a name to open it.")
     blast = set(broker["blast_radius"])
     rows = pd.DataFrame(
         sorted(((name, name in blast) for name in broker["topics"]), key=lambda row: (not row[1], row[0])),

@@ -177,7 +177,12 @@ def detail(key: str, version: int, shown: list[Change]) -> None:
     """One change with its links and subscriptions."""
     change = next((c for c in shown if c["version"] == version), None)
     if change is None:
-        found = client.changes(key, after=version - 1, limit=1)["items"]
+        try:
+            found = client.changes(key, after=version - 1, limit=1)["items"]
+        except client.ApiError as error:
+            if error.status != 410:
+                raise
+            found = []
         change = next((c for c in found if c["version"] == version), None)
     if change is None:
         st.caption(f"Version {number(version)} is not kept.")

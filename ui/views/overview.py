@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pandas as pd
 import streamlit as st
 
@@ -176,7 +178,7 @@ def troubles(key: str, overlay: Overlay) -> None:
 def problems(key: str, overlay: Overlay) -> None:
     """Only what is wrong: topics apart or too weakly connected, and rebuilds that failed."""
     page = client.topics(key, sort="-components", limit=PROBLEMS, problems=True)
-    failed = [rebuild for rebuild in jobs.rebuilds(key) if rebuild["state"] == "failed"]
+    failed = jobs.failed_lately(jobs.rebuilds(key), datetime.now(UTC))
     if page["items"]:
         st.subheader("Topics", anchor=False)
         topic_table.show(page["items"], f"problems-{overlay['version']}")

@@ -63,7 +63,7 @@ def page() -> None:
         if query.get("example") and query["parameters"]:
             st.code(query["example"], language=None)
         st.code(query.get("cypher", ""), language="cypher")
-    result(query)
+    result(query, params)
     watch.follow_theme(palette.theme())
 
 
@@ -117,6 +117,12 @@ def field(query: Query, parameter: QueryParameter) -> Any:
     )
 
 
+def given(params: dict[str, Any]) -> str:
+    """Parameters in words: "limit 10, part nothing"."""
+    said = (f"{name} {'nothing' if value == '' else literal(str(value))}" for name, value in params.items())
+    return ", ".join(said) or "no parameters"
+
+
 def run(key: str, name: str, params: dict[str, Any]) -> None:
     """Ask, and keep the answer until another one is asked for."""
     try:
@@ -124,21 +130,26 @@ def run(key: str, name: str, params: dict[str, Any]) -> None:
         answer: Any = client.send("POST", path, key, {"params": params}, seconds=RUN_SECONDS)
     except client.ApiError as error:
         answer = error
-    st.session_state[_RESULT] = (name, answer)
+    st.session_state[_RESULT] = (name, params, answer)
 
 
-def result(query: Query) -> None:
-    """What was found, as a table, a chart and a file."""
-    kept: tuple[str, QueryResult | client.ApiError] | None = st.session_state.get(_RESULT)
+def result(query: Query, params: dict[str, Any]) -> None:
+    """What was found, as a table, a chart and a file; ``params`` are those on the form, which may be others by now."""
+    kept: tuple[str, dict[str, Any], QueryResult | client.ApiError] | None = st.session_state.get(_RESULT)
     if kept is None or kept[0] != query["name"]:
         st.caption(
             " · ".join(f"{literal(column['name'])} {column['description']}" for column in query["columns"])
         )
         return
-    answer = kept[1]
+    _, asked, answer = kept
     if isinstance(answer, client.ApiError):
-        states.action_failed(answer, "A question changes nothing: run it again in a moment.")
+        again = "A question changes nothing: run it again in a moment."
+        states.action_failed(answer, again, "Ask it with other parameters.")
         return
+    if asked != params:
+        st.warning(
+            f"**Answered with {given(asked)}.** Run it for what stands above.", icon=":material/update:"
+        )
     table = pd.DataFrame(answer["rows"], columns=answer["columns"])
     cut = ", cut off: there are more" if answer["truncated"] else ""
     st.caption(f"{count(len(table), 'row')} in {answer['seconds']:,.2f} s{cut}.")

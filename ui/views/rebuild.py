@@ -43,9 +43,8 @@ def page() -> None:
         f"{moment(rebuild['created_at'])} UTC · computed on version {number(rebuild['base_version'])}"
     )
     states.told()
-    paused = bool(rebuild["activation"] and rebuild["activation"]["paused"])
     moving = rebuild["state"] in MOVING
-    st.fragment(state, run_every=jobs.SECONDS if moving else 5)(rebuild["id"], (rebuild["state"], paused))
+    st.fragment(state, run_every=jobs.SECONDS if moving else 5)(rebuild["id"], standing(rebuild))
     states.refusal(_STEER)
     # Outside of what runs by the clock: it would close their dialogs.
     if access.may_change():
@@ -63,13 +62,24 @@ def title(rebuild: Rebuild) -> str:
     return f"{rebuild['algorithm']} ({params})" if params else rebuild["algorithm"]
 
 
+Standing = tuple[str, bool, bool]
+"""What the actions go by: the state, whether it is paused, whether it goes back."""
+
+
+def standing(rebuild: Rebuild) -> Standing:
+    """Whatever of it changes, in this window or another, the page offers something else."""
+    activation = rebuild["activation"]
+    if activation is None:
+        return rebuild["state"], False, False
+    return rebuild["state"], activation["paused"], activation["rollback"]
+
+
 @states.shown(retry=False)
-def state(identity: str, was: tuple[str, bool]) -> None:
+def state(identity: str, was: Standing) -> None:
     """Where it stands; drawn again while it moves."""
     key = access.required_key()
     rebuild = jobs.rebuild(key, identity)
-    paused = bool(rebuild["activation"] and rebuild["activation"]["paused"])
-    if (rebuild["state"], paused) != was and not dialogs.is_open():
+    if standing(rebuild) != was and not dialogs.is_open():
         st.rerun()
     answer(rebuild)
     activation = rebuild["activation"]

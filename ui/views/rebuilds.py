@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ui import access, algorithm_form, client, jobs, listing, states, url_state
+from ui import access, algorithm_form, client, jobs, listing, states, url_state, watch
 from ui.answers import Rebuild
 from ui.wording import against_fresh, degree, literal, moment, number
 
@@ -25,7 +25,7 @@ def page() -> None:
     st.title("Rebuilds", anchor=False)
     states.told()
     key = access.required_key()
-    live_now(key)
+    st.fragment(live_now, run_every=watch.SECONDS)()
     if access.may_change():
         form(key)
     else:
@@ -34,9 +34,10 @@ def page() -> None:
     st.fragment(compared, run_every=jobs.SECONDS if running else 5)(running)
 
 
-def live_now(key: str) -> None:
-    """What a rebuild has to be better than."""
-    overlay = client.overlay(key)
+@states.shown(retry=False)
+def live_now() -> None:
+    """What a rebuild has to be better than; by the clock, for it moves while one reads the plans."""
+    overlay = client.overlay(access.required_key())
     drift = overlay.get("drift")
     said = (
         f"The live overlay has {number(overlay['links'])} links, average degree "

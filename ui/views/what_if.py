@@ -45,16 +45,25 @@ def page() -> None:
     pick(key)
     gone: list[str] = st.session_state["leave"]
     theme = palette.theme()
-    version = client.overlay(key)["version"]
+    overlay = client.overlay(key)
+    version, k = overlay["version"], int(overlay["policy"].get("k", 1))
     if not gone:
         states.empty(
             "Nothing fails yet", "Choose the brokers that fail. Nothing live changes, whatever you try here."
         )
         watch.follow_theme(theme)
         return
-    found = client.what_if(key, tuple(gone), version)
-    answer(found, gone)
-    numbers(found)
+    try:
+        found = client.what_if(key, tuple(gone), version)
+    except client.ApiError as error:
+        missing = absent(key, gone) if error.status == 404 else []
+        if not missing:
+            raise
+        not_there(gone, missing)
+        watch.follow(key, version, theme)
+        return
+    answer(found, gone, k)
+    numbers(found, k)
     if found["topics_apart"]:
         apart(key, found, gone, theme)
     links(found)
@@ -107,8 +116,42 @@ def take_pasted() -> None:
     take(lines(st.session_state.get("_pasted") or ""))
 
 
-def answer(found: WhatIf, gone: list[str]) -> None:
-    """One sentence: what comes apart, what the repair costs."""
+def absent(key: str, ids: list[str]) -> list[str]:
+    """Which of them the overlay does not have; the API names none but the first."""
+
+    def known(identity: str) -> bool:
+        try:
+            client.broker(key, identity)
+        except client.ApiError as error:
+            if error.status == 404:
+                return False
+            raise
+        return True
+
+    return [identity for identity in ids if not known(identity)]
+
+
+def not_there(gone: list[str], missing: list[str]) -> None:
+    """Somebody of the choice has left, as happens to links that are shared: the others can still be tried."""
+    named = ", ".join(literal(identity) for identity in missing[:MOST])
+    if len(missing) > MOST:
+        named += f" and {number(len(missing) - MOST)} more"
+    one = len(missing) == 1
+    st.warning(
+        f"**The overlay has no broker {named}**: {'it' if one else 'they'} may have left, so "
+        f"{'it cannot' if one else 'they cannot'} fail.",
+        icon=":material/person_off:",
+    )
+    st.button(
+        "Take it out" if one else "Take them out",
+        icon=":material/close:",
+        on_click=take,
+        args=([identity for identity in gone if identity not in missing],),
+    )
+
+
+def answer(found: WhatIf, gone: list[str], k: int) -> None:
+    """What comes apart, what the repair costs; and what would be less connected than the policy asks."""
     lost = f"If {literal(gone[0])} fails" if len(gone) == 1 else f"If these {number(len(gone))} brokers fail"
     opened = len(found["opened"])
     repair = f"The repair would open {count(opened, 'link')}." if opened else "No link needs to be opened."
@@ -118,14 +161,26 @@ def answer(found: WhatIf, gone: list[str]) -> None:
         st.warning(f"**{lost}, {count(pieces, 'topic')} {verb} apart.** {repair}", icon=":material/bolt:")
     else:
         st.success(f"**{lost}, no topic comes apart.** {repair}", icon=":material/check_circle:")
+    # Of those apart the sentence above has spoken.
+    weak = max(0, found["topics_below_k"] - pieces)
+    if k > 1 and weak:
+        st.warning(
+            f"**{count(weak, 'topic')} would no longer be {k}-connected**, though in one piece, until the repair.",
+            icon=":material/warning:",
+        )
 
 
-def numbers(found: WhatIf) -> None:
-    """Before and after in seven numbers."""
+def numbers(found: WhatIf, k: int) -> None:
+    """Before and after in figures."""
     before, after = found["before"], found["after"]
+    below: list[figures.Figure] = []
+    if k > 1:
+        meaning = f"Topics that are not {k}-connected until the repair, those apart among them"
+        below = [(f"Below k = {k}", number(found["topics_below_k"]), meaning)]
     figures.show(
         (
             ("Topics apart", number(len(found["topics_apart"])), "Until the repair"),
+            *below,
             ("Opened", number(len(found["opened"])), "Links that the repair would open"),
             (
                 "Closed",
