@@ -10,6 +10,9 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -28,9 +31,20 @@ WANTED = ("queued", "running")
 LINKS_A_BATCH = 500
 """Candidates a transaction: while it runs, the brokers at their ends wait."""
 
-RETRIES_A_BATCH = 20
+RETRIES = 1_000_000
 MILLISECONDS_BETWEEN_RETRIES = 250
-"""Agents' heartbeats and acknowledgements lock brokers too, in another order: a batch that gives way is sent again."""
+"""Agents' heartbeats and acknowledgements lock brokers too, in another order: a batch that gives way is sent again. The
+connector counts over all batches of a job together, so a number that bounds one batch would fail a large rebuild:
+what bounds the writing is time."""
+
+SECONDS_AWAY = 60.0
+"""How long the database may be away while candidates are written; shorter, and the job goes on when it is back."""
+
+SECONDS_WITHOUT_A_BATCH = 600.0
+"""How long nothing may be written; the links are sorted in that time, before the first batch."""
+
+SECONDS_A_STATEMENT = 60.0
+"""What waits for a lock that nobody gives back must end before it is killed."""
 
 BROKERS_A_PAGE = 20_000
 
@@ -72,6 +86,10 @@ class RebuildRecord:
             )
         except (ValueError, DriverError) as error:
             raise BadInput("neo4j", access.uri, str(error).splitlines()[0]) from None
+        self._writing = False
+        self._heard = self._moved = 0.0
+        self._candidates = -1
+        self._trouble = ""
 
     def __enter__(self) -> Self:
         return self
@@ -100,9 +118,32 @@ class RebuildRecord:
         """Record progress; whether the rebuild is still wanted. A database that is away for a moment is not an answer."""
         try:
             found = self._run("spark/record_progress", progress=_progress(stage, share))
-        except JobFailed:
+        except JobFailed as error:
+            self._trouble = str(error)
             return True
+        self._heard = time.monotonic()
+        if found and found[0]["candidates"] != self._candidates:
+            self._candidates, self._moved = found[0]["candidates"], self._heard
         return bool(found) and found[0]["state"] in WANTED and not found[0]["cancelling"]
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """While candidates are written: from here on :meth:`standstill` looks at the clock."""
+        self._heard = self._moved = time.monotonic()
+        self._writing = True
+        try:
+            yield
+        finally:
+            self._writing = False
+
+    def standstill(self) -> str | None:
+        """Why there is no point in waiting for the writing any longer, if there is none, as far as :meth:`tell` saw."""
+        now = time.monotonic()
+        if self._writing and now - self._heard > SECONDS_AWAY:
+            return f"{self._trouble} (away for {SECONDS_AWAY:g} s)"
+        if self._writing and now - self._moved > SECONDS_WITHOUT_A_BATCH:
+            return f"no candidate was written for {SECONDS_WITHOUT_A_BATCH:g} s"
+        return None
 
     def report(self, report: dict[str, Any]) -> None:
         """Record the job's report."""
@@ -122,7 +163,8 @@ class RebuildRecord:
     def _run(self, name: str, **parameters: Any) -> list[neo4j.Record]:
         try:
             return self._driver.execute_query(
-                cypher.statement(name), {"rebuild": self.rebuild, **parameters}
+                neo4j.Query(cypher.statement(name), timeout=SECONDS_A_STATEMENT),
+                {"rebuild": self.rebuild, **parameters},
             ).records
         except (DriverError, Neo4jError, OSError) as error:
             reason = (str(error) or type(error).__name__).splitlines()[0]
@@ -157,7 +199,7 @@ def write_candidates(links: DataFrame, access: Access, rebuild: str) -> None:
         .options(**access.options())
         .option("query", cypher.statement("spark/create_candidates"))
         .option("batch.size", str(LINKS_A_BATCH))
-        .option("transaction.retries", str(RETRIES_A_BATCH))
+        .option("transaction.retries", str(RETRIES))
         .option("transaction.retry.timeout", str(MILLISECONDS_BETWEEN_RETRIES))
         .mode("Overwrite")
         .save()

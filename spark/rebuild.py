@@ -201,11 +201,13 @@ def rebuild_graph(
     A job that fails, or is called off, takes back what it wrote.
     """
     called_off = writing = False
+    given_up: str | None = None
 
     def tell(stage: str, share: float) -> None:
-        nonlocal called_off
-        if not record.tell(stage, share):
-            called_off = True
+        nonlocal called_off, given_up
+        called_off = not record.tell(stage, share) or called_off
+        given_up = record.standstill() or given_up
+        if called_off or given_up:
             session.sparkContext.cancelAllJobs()
 
     stages = Stages(session, {**bulk.SHARES, "writing": 4.0}, tell)
@@ -218,7 +220,8 @@ def rebuild_graph(
             _verify(built, algorithm, params, stages)
         writing = True
         with stages.stage("writing"):
-            graph.write_candidates(built.links, record.access, record.rebuild)
+            with record.writing():
+                graph.write_candidates(built.links, record.access, record.rebuild)
             written = _written(built, after, session, record)
         record.check()
         report = _report(algorithm, params, built, stages, verified) | {
@@ -237,6 +240,8 @@ def rebuild_graph(
             record.delete_candidates()
         if called_off:
             raise Cancelled(f"rebuild {record.rebuild} was called off") from None
+        if given_up:
+            raise JobFailed(given_up) from None
         raise
     return report
 

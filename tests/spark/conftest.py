@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import neo4j
 import pytest
 from pyspark.sql import SparkSession
 
@@ -16,6 +17,9 @@ from algorithms.workloads import generate
 from spark.ids import Coded, code
 from spark.session import SessionOptions, make_session
 from spark.tables import read_interests
+from tests.backend.conftest import database as database
+from tests.conftest import Neo4jServer
+from tests.spark.living import make_live
 
 MASTER = os.environ.get("TOPICWEAVE_SPARK_MASTER", "local[2]")
 
@@ -75,3 +79,16 @@ def small_file(small: Interests, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def small_coded(session: SparkSession, small_file: Path) -> Coded:
     """The same with dense ids: made once, since that is half of a job."""
     return code(read_interests(session, str(small_file)))
+
+
+@pytest.fixture
+def live(neo4j_server: Neo4jServer, database: neo4j.Driver, small: Interests) -> neo4j.Driver:
+    """The small interests as a live overlay, with a rebuild that runs and one broker without topics."""
+    make_live(database, small, {"id": "lonely", "topics": []})
+    return database
+
+
+@pytest.fixture(scope="session")
+def with_lonely(small: Interests) -> Interests:
+    """The interests of that overlay."""
+    return Interests.from_mapping({**{name: small.topics_of(name) for name in small.brokers}, "lonely": []})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import neo4j
@@ -23,51 +22,12 @@ from spark import bulk, graph
 from spark.errors import JobFailed, told
 from spark.ids import Coded
 from spark.rebuild import _written, rebuild_graph
-from tests.backend.conftest import empty, rows
+from tests.backend.conftest import rows
 from tests.conftest import Neo4jServer
 from tests.spark.jobs import links_frame
+from tests.spark.living import access, candidates, fill
 
 pytestmark = pytest.mark.neo4j
-
-
-@pytest.fixture
-def live(neo4j_server: Neo4jServer, small: Interests) -> Iterator[neo4j.Driver]:
-    """The small interests as a live overlay, with a rebuild that runs and one broker without topics."""
-    with neo4j.GraphDatabase.driver(
-        neo4j_server.uri, auth=(neo4j_server.user, neo4j_server.password)
-    ) as driver:
-        empty(driver)
-        for text in cypher.schema():
-            driver.execute_query(neo4j.Query(text).text)
-        brokers = [{"id": name, "topics": small.topics_of(name)} for name in small.brokers]
-        fill(driver, [*brokers, {"id": "lonely", "topics": []}])
-        yield driver
-        empty(driver)
-
-
-def fill(driver: neo4j.Driver, brokers: list[dict[str, Any]]) -> None:
-    driver.execute_query(
-        "UNWIND $rows AS row CREATE (b:Broker {id: row.id}) WITH b, row UNWIND row.topics AS name"
-        " MERGE (t:Topic {name: name}) CREATE (b)-[:SUBSCRIBES]->(t)",
-        rows=brokers,
-    )
-    driver.execute_query("CREATE (:Overlay {name: 'live', state: 'live', version: 7})")
-    driver.execute_query(
-        "CREATE (:Rebuild {id: 'r1', state: 'running'}), (:Rebuild {id: 'r2', state: 'running'})"
-    )
-
-
-def access(server: Neo4jServer) -> graph.Access:
-    return graph.Access(server.uri, server.user, server.password)
-
-
-def candidates(driver: neo4j.Driver, rebuild: str) -> list[tuple[str, str]]:
-    found = rows(
-        driver,
-        "MATCH (a:Broker)-[c:CANDIDATE {rebuild: $rebuild}]->(b:Broker) RETURN a.id AS a, b.id AS b",
-        rebuild=rebuild,
-    )
-    return sorted((row["a"], row["b"]) for row in found)
 
 
 def test_candidates_are_the_local_links_and_the_record_tells(
