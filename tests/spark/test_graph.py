@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import neo4j
@@ -26,19 +27,24 @@ from tests.backend.conftest import rows
 from tests.conftest import Neo4jServer
 from tests.spark.jobs import links_frame
 from tests.spark.living import access, candidates, fill
+from tests.spark.page_proxy import pages_of
 
 pytestmark = pytest.mark.neo4j
 
 
 def test_candidates_are_the_local_links_and_the_record_tells(
-    spark: SparkSession, neo4j_server: Neo4jServer, live: neo4j.Driver, small: Interests
+    spark: SparkSession,
+    neo4j_server: Neo4jServer,
+    live: neo4j.Driver,
+    with_lonely: Interests,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The interests are read in several pages, each in a transaction of its own."""
+    monkeypatch.setattr(graph, "BROKERS_A_PAGE", 50)
     params = parse_bulk("dc", {"parts": 3})
-    with graph.RebuildRecord(access(neo4j_server), "r1") as record:
+    with pages_of(access(neo4j_server)) as (pages, way), graph.RebuildRecord(way, "r1") as record:
         report = rebuild_graph(spark, record, "dc", params)
-    with_lonely = Interests.from_mapping(
-        {**{name: small.topics_of(name) for name in small.brokers}, "lonely": []}
-    )
+        assert pages.asked == 7
     wanted = build("dc", with_lonely, parts=3).link_names()
     assert candidates(live, "r1") == sorted(wanted)
     node = rows(live, "MATCH (r:Rebuild {id: 'r1'}) RETURN r.state AS state, r.progress AS progress,"
@@ -56,6 +62,68 @@ def test_candidates_are_the_local_links_and_the_record_tells(
         record.delete_candidates()
         assert record.candidates() == 0
     assert candidates(live, "r1") == sorted(wanted)
+
+
+@pytest.mark.parametrize("change", ["join", pytest.param("leave", marks=pytest.mark.long)])
+def test_the_overlay_moves_between_two_pages(
+    spark: SparkSession,
+    neo4j_server: Neo4jServer,
+    live: neo4j.Driver,
+    with_lonely: Interests,
+    monkeypatch: pytest.MonkeyPatch,
+    change: str,
+) -> None:
+    """A broker is read twice or not at all; the job says that the overlay moved, and the links are those of what it read."""
+    monkeypatch.setattr(graph, "BROKERS_A_PAGE", 50)
+    first, *others, last = with_lonely.brokers
+    changes = {
+        "join": "CREATE (b:Broker {id: '!'}) WITH b MATCH (t:Topic) CREATE (b)-[:SUBSCRIBES]->(t)",
+        "leave": f"MATCH (b:Broker {{id: '{first}'}}) DETACH DELETE b",
+    }
+
+    def move(number: int) -> None:
+        if number == 3:
+            live.execute_query(neo4j.Query(changes[change]).text)
+            live.execute_query("MATCH (o:Overlay) SET o.version = 8")
+
+    with pages_of(access(neo4j_server), move) as (pages, way), graph.RebuildRecord(way, "r1") as record:
+        report = rebuild_graph(spark, record, "dc", parse_bulk("dc", {"parts": 3}))
+        assert pages.asked == 7
+    assert (report["version_before"], report["version_after"]) == (7, 8)
+    assert report["brokers"] == len(with_lonely.brokers) - 1
+    assert report["candidates"] + report["departed"] == report["links"]
+    found = candidates(live, "r1")
+    assert len(found) == report["candidates"]
+
+    def links_without(missed: str) -> list[tuple[str, str]]:
+        read = {name: with_lonely.topics_of(name) for name in with_lonely.brokers if name != missed}
+        return sorted(build("dc", Interests.from_mapping(read), parts=3).link_names())
+
+    if change == "join":
+        # The one before the third page stands in it again; of the last page, one is left over.
+        assert report["rows"] > report["subscriptions"]
+        assert (report["departed"], found) == (0, links_without(last))
+    else:
+        assert report["departed"] > 0
+        left = ([link for link in links_without(missed) if first not in link] for missed in others)
+        assert found in left
+
+
+def test_a_page_collects_the_topics_of_its_own_brokers_only(
+    live: neo4j.Driver, with_lonely: Interests
+) -> None:
+    """The connector appends SKIP and LIMIT: what is skipped must cost a step through the index, and no more."""
+    text = f"PROFILE {cypher.statement('spark/read_interests')} SKIP 280 LIMIT 5"
+    plan = live.execute_query(neo4j.Query(text).text).summary.profile
+    assert plan is not None
+    wanted = sum(len(with_lonely.topics_of(name)) for name in with_lonely.brokers[280:285])
+    assert [step["args"]["Rows"] for step in steps(plan) if "Expand" in step["operatorType"]] == [wanted]
+
+
+def steps(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("children", []):
+        yield from steps(child)
 
 
 def test_brokers_that_leave_meanwhile_are_counted(
