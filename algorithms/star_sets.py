@@ -12,8 +12,8 @@ from algorithms.jit import kernel
 def star_sets(interests: Interests, part: Ints) -> Ints:
     """The stars of all parts, ascending, by the greedy set cover in each part; ties go to the lowest broker first met.
 
-    ``part`` is a number for each broker. Topics of one part alone need no star, so with one part there are none
-    (trap 6: a part can only be asked to cover topics of its own).
+    ``part`` is a number for each broker. Topics of one part alone need no star, so with one part there are none:
+    a part can only be asked to cover topics of its own.
 
     >>> interests = Interests.from_mapping({"a": ["x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["y"]})
     >>> star_sets(interests, np.array([0, 0, 1, 1], np.int32)).tolist()

@@ -2,7 +2,7 @@
 
 Take the best pair whose ends both have a degree below the maximum (e1) if rho times its contribution is at least that
 of the best pair of all (e2); else take e2 (low, Algorithm 1; an infinite rho is MinMax-ODA). When no pair avoids
-raising the maximum, e1 and e2 coincide (trap 4).
+raising the maximum, e1 and e2 coincide.
 
 The band's entries are queued by level, in two queues each: ``open``, and ``full`` for pairs with an end at the maximum
 degree, which move there unweighed when they surface and all come back when the maximum grows. The best full pair need

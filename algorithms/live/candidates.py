@@ -3,7 +3,7 @@
 Always candidates: the former neighbours and the newcomers, of which links alone suffice. Beyond these each policy has
 its own: the backups of who came or went (shadow, Alg 7 and 10), everybody (naive, Alg 3-4), or a few random
 subscribers of the topics (weave). A newcomer's topic has at least lambda candidates among those who were there before,
-as far as it has so many: where backups are stale or too few, light subscribers stand in (ALGORITHMS, trap 14).
+as far as it has so many: where backups are stale or too few, light subscribers stand in.
 """
 
 from __future__ import annotations

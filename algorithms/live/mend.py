@@ -3,11 +3,11 @@
 The rule is the papers' low-degree rule over a score: the best pair whose ends are below the maximum degree, unless the
 best of all is worth more than rho times as much (low, Algorithm 1; shadow, Algorithm 2). A pair is worth, for each
 touched topic in which it joins two components (in which no block holds both ends, for k = 2), that topic's weight,
-times (1 + larger degree)^-delta. Weights 1 and delta 0 are the papers' contribution, and only touched topics count
-(trap 12); rho 1 is the best pair of all, lower degrees first where equal. No worth ever grows, so stored ones are upper
+times (1 + larger degree)^-delta. Weights 1 and delta 0 are the papers' contribution, and only touched topics
+count; rho 1 is the best pair of all, lower degrees first where equal. No worth ever grows, so stored ones are upper
 bounds and only pairs that look best are weighed again.
 
-The maximum degree is that of the candidates (trap 11): in an earlier trial it ended lower than with the overlay's own.
+The maximum degree is that of the candidates: in an earlier trial it ended lower than with the overlay's own.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ def lemma_1(n: int, *, as_printed: bool = False) -> Interests:
     v_1 has every topic; v_i, i >= 2, has t_ij and t_ji for every j. As printed, j = 1 and j = i give topics that v_i
     shares with v_1 alone, which force the link (v_1, v_i); they are left out by default. The lemma counts n - 2 perfect
     matchings. That is exact for n = 4. For larger n it needs links of contribution 0 (two brokers linked to v_1 are
-    joined already in both their topics), which trap 3 forbids: the count stays between n^2/4 and n(n-2)/2 + 1.
+    joined already in both their topics), and such links are never added: the count stays between n^2/4 and
+    n(n-2)/2 + 1.
     """
     every = range(1, n + 1)
     topics = [(i, j) for i in every for j in every if as_printed or (i != j and min(i, j) > 1)]

@@ -95,7 +95,7 @@ def test_dc_connects_every_topic_and_with_one_part_is_gm(interests: Interests, d
 @settings(max_examples=40, deadline=None)
 @given(any_interests())
 def test_dc_with_a_part_a_broker_is_gm_again(interests: Interests) -> None:
-    """Trap 6. Parts are equal in size, so with as many parts as brokers each has one."""
+    """Parts are equal in size, so with as many parts as brokers each has one."""
     links = in_order("dc", interests, parts=len(interests.brokers))
     assert broken_step(interests, links) is None
 

@@ -89,7 +89,7 @@ def test_separators_need_links_of_unbounded_room() -> None:
 
 
 def test_small_topics_must_be_cliques() -> None:
-    """ktco definition 1 (trap 13): at most k subscribers, and k + 1 by the definition of connectivity."""
+    """ktco definition 1: at most k subscribers, and k + 1 by the definition of connectivity."""
     ring = one_topic(4, [(0, 1), (1, 2), (2, 3), (0, 3)])
     assert ring.is_ktco(2)
     (shortfall,) = ring.topics_below(3)

@@ -73,7 +73,7 @@ def test_a_join_obeys_the_rule(interests: Interests, rho: float, strategy: str, 
     if strategy == "naive" or not uncovered:
         assert twins.obeys_low_edge_rule(opened, potential, wanted, topics, links, rho) is None
     else:
-        # Topics that backups leave out (trap 9) get light subscribers of theirs instead, and no one else is linked.
+        # Topics that backups leave out get light subscribers of theirs instead, and no one else is linked.
         stand_ins = {v for v in topics if topics[v] & uncovered}
         assert all("newcomer" in link and link - {"newcomer"} <= shadow | stand_ins for link in opened)
 

@@ -1,8 +1,8 @@
 """The shadows paper in plain Python, line by line: Alg 2-4, 6-12, with nothing but sets and recomputation.
 
 C. Chen, H.-A. Jacobsen, R. Vitenberg, "Reinforce your overlay with shadows". Deviations are those of the product and
-named there: components are the whole topic's (trap 10), the maximum degree is the candidates' (trap 11), only the
-churned broker's topics count (trap 12), backups that cannot be found are done without (trap 9).
+named there: components are the whole topic's, the maximum degree is the candidates', only the
+churned broker's topics count, backups that cannot be found are done without.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def cd_oda_ii(topics: Topics) -> set[Pair]:
 def _centres(topics: Topics, score: Callable[[int], Fraction]) -> set[Pair]:
     """One centre after another, until every topic has one.
 
-    Trap 8: neighbours are COUNTED over all topics, which the published bounds need (Lemma 6), and LINKED over the
-    remaining ones only (case VII's 2n-5). Trap 1: a topic with one subscriber needs no centre.
+    Neighbours are COUNTED over all topics, which the published bounds need (Lemma 6), and LINKED over the
+    remaining ones only (case VII's 2n-5). A topic with one subscriber needs no centre.
     """
     links: set[Pair] = set()
     left = {t for t in set().union(*topics) if len(subscribers(topics, t)) > 1}
@@ -58,7 +58,7 @@ def _centres(topics: Topics, score: Callable[[int], Fraction]) -> set[Pair]:
 def two_d_oda(topics: Topics) -> set[Pair]:
     """2D-ODA, low Algorithm 2: one star at a time, of the topic and centre of largest topic density."""
     links: set[Pair] = set()
-    left = {t for t in set().union(*topics) if len(subscribers(topics, t)) > 1}  # trap 1
+    left = {t for t in set().union(*topics) if len(subscribers(topics, t)) > 1}  # others are always fine
     while left:
         u, t = min(
             ((u, t) for u in range(len(topics)) for t in topics[u] & left),
@@ -72,7 +72,7 @@ def two_d_oda(topics: Topics) -> set[Pair]:
 def topic_density(topics: Topics, links: set[Pair], left: set[int], u: int, t: int) -> Fraction | None:
     """td(u, t), low section 6.3, or None for infinity.
 
-    Trap 8: the numerator sums over the remaining topics, and a star whose links all exist is infinitely dense. So u
+    The numerator sums over the remaining topics, and a star whose links all exist is infinitely dense. So u
     itself, which can have no link to itself, is not counted in the denominator.
     """
     missing = [v for v in subscribers(topics, t) if v != u and (min(u, v), max(u, v)) not in links]

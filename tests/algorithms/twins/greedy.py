@@ -36,7 +36,7 @@ def construct_overlay_edges(
         output.append((v, w))
         del link_contrib[v, w]
         for t in topics[v] & topics[w]:  # line 6
-            # Trap 2: as printed, a topic in which v and w are joined already would lower pairs inside one component.
+            # As printed, a topic in which v and w are joined already would lower pairs inside one component.
             if nodes[v, t] is nodes[w, t]:
                 continue
             for a in nodes[v, t]:
@@ -88,9 +88,9 @@ def _low_degree(topics: Topics, take_low: Callable[[int, int], bool]) -> list[Pa
         if not weight:  # line 7: topic-connected
             return links
         maximum = max(degree)
-        # Trap 3: only links of positive weight are looked at; MinMax-ODA as worded would take one of weight 0.
+        # Only links of positive weight are looked at; MinMax-ODA as worded would take one of weight 0.
         low = [link for link in weight if max(degree[link[0]], degree[link[1]]) < maximum]
-        # Trap 4: when every link raises the maximum degree, it does so by one, and e1 is e2.
+        # When every link raises the maximum degree, it does so by one, and e1 is e2.
         e1 = min(low or weight, key=lambda link: (-weight[link], link))  # line 8
         e2 = min(weight, key=lambda link: (-weight[link], link))  # line 9
         chosen = e1 if take_low(weight[e1], weight[e2]) else e2

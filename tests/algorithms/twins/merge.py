@@ -23,7 +23,7 @@ def star_set(topics: Topics, part: list[int], topics_out: set[int]) -> list[int]
 
 
 def topics_out(topics: Topics, parts: Parts) -> list[set[int]]:
-    """dc Algorithm 5 line 7: T_d within the union of the others' (trap 6: within the part's own topics)."""
+    """dc Algorithm 5 line 7: T_d within the union of the others' (within the part's own topics)."""
     own = [set().union(*(topics[v] for v in part)) for part in parts]
     return [mine & set().union(*(own[i] for i in range(len(parts)) if i != d)) for d, mine in enumerate(own)]
 

@@ -135,7 +135,7 @@ def broken_step(
 ) -> Broken | None:
     """The first broken rule of a greedy run, or None when every step was right.
 
-    Without ``rho`` the rule is the largest contribution (gm Alg 3). With it the rule is low degree (low Alg 1, trap 4):
+    Without ``rho`` the rule is the largest contribution (gm Alg 3). With it the rule is low degree (low Alg 1):
     the best link that does not raise the maximum degree if and only if rho times its contribution reaches the best
     contribution of all; where every link raises it, the best of all. ``existing`` links connect and count as degree
     from the start; ``topics`` limits what contributes (a repair's own topics). With ``low_degree_ties`` a link must
@@ -223,7 +223,7 @@ def broken_star_step(
 ) -> Broken | None:
     """The first star that was not the greedy choice of dc Alg 6, or None.
 
-    A star set covers T_out: the topics of its part that some other part has too (Alg 5 line 7, trap 6).
+    A star set covers T_out: the topics of its part that some other part has too (Alg 5 line 7).
     """
     topics = topics_by_broker(interests)
     own = [v for v in range(len(parts)) if parts[v] == part]
