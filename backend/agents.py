@@ -12,7 +12,6 @@ they all died.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,6 +25,7 @@ from backend.errors import BadValue, NotFound, NotReady, Problem
 from backend.live import Mirror, Proposal
 from backend.manager import Manager
 from backend.store import BrokerFacts, Lease
+from backend.store.overlay import failures_of
 
 log = structlog.get_logger(__name__)
 
@@ -179,7 +179,7 @@ class Agents:
             if row.get("acked") is not None:
                 facts.acked = max(row["acked"], facts.acked or 0)
             if row.get("failures") is not None:
-                facts.failures = json.loads(row["failures"])
+                facts.failures = failures_of(row["failures"])
 
     async def _expire(self, mirror: Mirror) -> None:
         due = _due(mirror, datetime.now(UTC))

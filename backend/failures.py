@@ -39,17 +39,16 @@ def avoid_link(writer: Writer, broker: str, link: Pair, reason: str, at: datetim
             problem = NotFound if error.reason == "no such link" else Conflict
             raise problem(str(error), field="link") from None
 
-    def known(end: str) -> list[dict[str, object]]:
-        return [*writer.mirror.facts_of(end).failures, told][-FAILURES_KEPT:]
-
     def also(_: int) -> tuple[Statement, ...]:
-        rows = [{"broker": end, "failures": json.dumps(known(end))} for end in (a, b)]
-        return (("agent/write_failures", {"rows": rows}),)
+        # Others of the same group, and other processes, may note one of these brokers too: each adds its own.
+        rows = [{"broker": end, "failure": json.dumps(told, sort_keys=True)} for end in (a, b)]
+        return (("agent/write_failures", {"rows": rows, "kept": FAILURES_KEPT}),)
 
     def committed() -> None:
         for end in (a, b):
             if end in writer.mirror.live:
-                writer.mirror.facts.setdefault(end, BrokerFacts()).failures = known(end)
+                facts = writer.mirror.facts.setdefault(end, BrokerFacts())
+                facts.failures = [*facts.failures, told][-FAILURES_KEPT:]
 
     return Proposal("failure", actor, plan, broker=broker, also=also, committed=committed)
 

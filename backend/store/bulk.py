@@ -218,7 +218,7 @@ def fact_properties(facts: BrokerFacts) -> dict[str, Any]:
         "lease_seconds": facts.lease.seconds if facts.lease else None,
         "lease_until": facts.lease.until if facts.lease else None,
         "acked": facts.acked,
-        "failures": json.dumps(facts.failures) if facts.failures else None,
+        "failures": [json.dumps(failure) for failure in facts.failures] or None,
     }
 
 

@@ -130,14 +130,25 @@ def _read_interests(database: Database) -> tuple[Interests, dict[str, BrokerFact
 
 
 def _facts(
-    attributes: str | None, seconds: int | None, until: Any, acked: int | None, failures: str | None
+    attributes: str | None,
+    seconds: int | None,
+    until: Any,
+    acked: int | None,
+    failures: str | list[str] | None,
 ) -> BrokerFacts:
     return BrokerFacts(
         json.loads(attributes) if attributes else {},
         Lease(seconds, until.to_native()) if seconds and until else None,
         acked,
-        json.loads(failures) if failures else [],
+        failures_of(failures),
     )
+
+
+def failures_of(stored: str | list[str] | None) -> list[dict[str, Any]]:
+    """Failures as a broker's node holds them: a text each; one text for all of them is how they were kept first."""
+    texts = [stored] if isinstance(stored, str) else stored or []
+    told = [json.loads(text) for text in texts]
+    return [failure for some in told for failure in (some if isinstance(some, list) else [some])]
 
 
 async def read_facts(database: Database, brokers: Sequence[str]) -> dict[str, BrokerFacts]:

@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from algorithms.files import read_interests, read_links
+from backend.store.overlay import failures_of
 from tests.backend.conftest import empty, rows
 from tests.backend.live import KEY, Served, served
 from tests.backend.test_changes import check
@@ -42,7 +43,7 @@ def whole(driver: neo4j.Driver) -> dict[str, Any]:
         " COLLECT { MATCH (b)-[:SUBSCRIBES]->(t) RETURN t.name AS name ORDER BY name } AS topics ORDER BY id",
     )
     return {
-        "brokers": [{**row, "failures": json.loads(row["failures"] or "[]")} for row in brokers],
+        "brokers": [{**row, "failures": failures_of(row["failures"])} for row in brokers],
         "links": rows(
             driver,
             "MATCH (a)-[l:LINK]->(b) RETURN a.id AS a, b.id AS b, l.since AS since, l.reason AS reason ORDER BY a, b",

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import neo4j
 import pytest
+from fastapi import FastAPI
 from neo4j.exceptions import ServiceUnavailable
 
 from algorithms import Interests, Overlay
 from algorithms.completion import missing_links
 from algorithms.live import LiveOverlay
 from backend.api import policy as policy_routes
+from backend.live import group
 from backend.live import writer as live_writer
 from backend.policy import Policy
-from backend.store.overlay import read_policy
+from backend.store import commit as commit_store
+from backend.store.overlay import failures_of, read_policy
 from tests.backend.conftest import rows
 from tests.backend.live import Served, served
 from tests.conftest import Neo4jServer
@@ -169,6 +175,62 @@ def test_a_link_that_cannot_be_opened_is_planned_around(
     assert live.ask("POST", "brokers", a, "failures", json=body, status=422)["field"] == "link"
     with served(neo4j_server, database, tmp_path) as again:
         assert again.ask("GET", "brokers", a)["failures"][0]["link"] == [a, b]
+
+
+def test_failures_of_one_broker_that_come_together_are_all_kept(
+    live: Served,
+    neo4j_server: Neo4jServer,
+    database: neo4j.Driver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for spoke in "pqrs":
+        live.join(spoke, f"with {spoke}", "all")
+    live.join("hub", *(f"with {spoke}" for spoke in "pqrs"), "all")
+    for spoke in "pqrs":  # somebody else has to be there
+        live.join(f"{spoke}'s other", f"with {spoke}")
+    noted = [{"link": ["hub", "long ago"], "reason": "r", "at": "2026-01-01T00:00:00.000000Z"}]
+    text = "MATCH (b:Broker {id: 'hub'}) SET b.failures = $failures"
+    rows(live.driver, text, failures=json.dumps(noted))  # as it was written before there were lists
+    links = sorted(link for link in live.stored_links() if "hub" in link)[:2]
+    groups: list[int] = []
+    take, busy, gate = group.Attempt.commit, threading.Event(), threading.Event()
+
+    def commit(attempt: group.Attempt) -> Any:
+        groups.append(len(attempt.planned))
+        return take(attempt)
+
+    async def held(transaction: Any, name: str) -> int:
+        busy.set()
+        while not gate.wait(0):
+            await asyncio.sleep(0.01)
+        return await lock(transaction, name)
+
+    lock = commit_store.lock_overlay
+    monkeypatch.setattr(group.Attempt, "commit", commit)
+    monkeypatch.setattr(live_writer, "lock_overlay", held)
+
+    def report(link: tuple[str, str]) -> Any:
+        body = {"link": list(link), "reason": f"no route {link}"}
+        return live.ask("POST", "brokers", "hub", "failures", json=body)
+
+    with ThreadPoolExecutor(3) as pool:
+        try:
+            first = pool.submit(live.join, "in front", "all")
+            assert busy.wait(60)
+            told = [pool.submit(report, link) for link in links]
+            manager = cast(FastAPI, live.client.app).state.manager
+            until(lambda: manager.writer.queue_length == 2, 60)
+        finally:
+            gate.set()
+        for one in (first, *told):
+            one.result()
+    assert groups == [1, 2], "both failures are one transaction"
+    reasons = {f"no route {link}" for link in links} | {"r"}
+    (found,) = rows(live.driver, "MATCH (b:Broker {id: 'hub'}) RETURN b.failures AS failures")
+    assert {told["reason"] for told in failures_of(found["failures"])} == reasons
+    with served(neo4j_server, database, tmp_path) as again:
+        assert {told["reason"] for told in again.ask("GET", "brokers", "hub")["failures"]} == reasons
 
 
 def test_links_that_both_fail_do_not_replace_each_other(live: Served) -> None:
