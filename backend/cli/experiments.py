@@ -90,6 +90,8 @@ def _folder(path: Path) -> Path:
 
 
 def _run(chosen: list[Sweep], results: Results) -> None:
+    if outdated := sum(map(results.outdated, chosen)):
+        click.echo(f"{outdated} points were measured by other code or from other data, and are measured anew")
     try:
         with progress_bar("experiments", hidden=False) as progress:
             run(chosen, results, progress=progress, finished=_finished)

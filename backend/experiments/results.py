@@ -68,6 +68,14 @@ class Results:
         there = self.read(sweep)
         return [point for key, point in self.wanted(sweep).items() if key not in there]
 
+    def outdated(self, sweep: Sweep) -> int:
+        """How many points of the sweep have a result of other code or data than today's."""
+        lines = self._lines(sweep)
+        return sum(
+            key in lines and not lines[key].origin.is_as(origin_of(sweep, point))
+            for key, point in self.wanted(sweep).items()
+        )
+
     def _lines(self, sweep: Sweep) -> Measured:
         """The last whole line of every point in the file, whoever wrote it."""
         if not self.path(sweep).is_file():

@@ -16,6 +16,7 @@ import pytest
 
 from backend.cli import main
 from backend.demos import DEMOS
+from backend.experiments import origin
 from backend.experiments.catalogue import CHAPTERS, SWEEPS
 from backend.experiments.page import write_page
 from backend.experiments.results import Results
@@ -52,6 +53,21 @@ def test_a_run_and_the_same_again(tmp_path: Path, capsys: pytest.CaptureFixture[
     code, listed, _ = run(capsys, "examples", "gm", "--list", "--quick", "--out", out)
     assert [line.split()[:4] for line in listed.splitlines()][-1] == ["examples", "17", "of", "17"]
     assert listed.startswith("gm-brokers")
+
+
+def test_a_run_says_what_it_measures_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("examples", "--quick", "--out", tmp_path)
+    assert "anew" not in run(capsys, *command)[1]
+    monkeypatch.setattr(origin, "_algorithms", lambda: "an algorithm was changed")
+    _, listed, _ = run(capsys, *command, "--list")
+    assert listed.split()[:4] == ["examples", "0", "of", "17"]
+    _, said, _ = run(capsys, *command)
+    assert said.startswith(
+        "17 points were measured by other code or from other data, and are measured anew\nexamples: 17"
+    )
+    assert "anew" not in run(capsys, *command)[1]
 
 
 def test_no_run_makes_the_page_from_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from algorithms import Interests, Overlay, build
 from backend.demos import DEMOS
-from backend.experiments import examples
+from backend.experiments import churn, examples
 from backend.experiments.beyond import forced_degree
 from backend.experiments.catalogue import CHAPTERS, SWEEPS, choose
 from backend.experiments.page import write_page
@@ -136,6 +136,19 @@ def test_repairs_are_told_round_by_round(results: Results) -> None:
     for series in ("Shadow", "Naive"):
         rounds = [row for row in (*joins.rows, *leaves.rows) if row["series"] == series]
         assert {row["round"] for row in rounds} == {3, 6}
+
+
+def test_a_round_of_naive_stands_at_the_shadow_set_of_the_other() -> None:
+    note = churn._Note("leave", changed=6, shadows=40, seconds=0.5, subscriptions=12, ratio=0.003)
+    assert churn._round("Naive", 25, note, {"seconds": 2.0}, shadows=30) == {
+        "series": "Naive",
+        "round": 25,
+        "churn": "leave",
+        "shadow_set": 30,
+        "churned_subscriptions": 12,
+        "repair_ratio": 0.003,
+        "time_by_low_oda": 0.25,
+    }
 
 
 def test_every_file_of_real_interests_on_the_page_has_its_source() -> None:
