@@ -58,14 +58,23 @@ class ChangeRecord:
 
     @classmethod
     def of_plan(
-        cls, plan: Plan, *, version: int, group: str, at: datetime, actor: str, kind: Kind, broker: str | None
+        cls,
+        plan: Plan,
+        *,
+        version: int,
+        group: str,
+        at: datetime,
+        actor: str,
+        kind: Kind,
+        broker: str | None,
+        figures: Figures | None = None,
     ) -> ChangeRecord:
         """The record of a plan."""
         return cls(
             version, group, at, actor, kind, broker, plan.joined, plan.left,
             tuple(link.ends for link in plan.opened), tuple(link.reason for link in plan.opened),
             tuple(link.ends for link in plan.closed), tuple(link.reason for link in plan.closed),
-            plan.subscribed, plan.unsubscribed,
+            plan.subscribed, plan.unsubscribed, figures,
         )  # fmt: skip
 
     def plan(self) -> Plan:

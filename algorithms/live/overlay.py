@@ -283,13 +283,17 @@ class LiveOverlay:
     # Changes
 
     def apply(self, plan: Plan) -> None:
-        """Do what a plan says; it must have been made for this version. An empty plan changes nothing."""
+        """Do what a plan says; it must have been made for this version, by this overlay or by a copy of it that has
+        applied the same plans since. An empty plan changes nothing."""
         steps = plan.steps
         if plan.version != self.version or steps is None:
             raise BadInput("plan", plan.version, f"was made for another version than {self.version}")
         if plan.is_empty:
             return
         state = self._state
+        state.make_room(
+            len(state.brokers.name) + len(plan.joined), len(state.topics.name) + len(steps.new_topics)
+        )
         state.begin()
         state.attempt(lambda: self._write(steps))
         noted = state.log[: state.counts[LOGGED]].copy()

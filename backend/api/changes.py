@@ -161,6 +161,7 @@ class Call:
                 planner(lambda live: live.plan(changes)),
                 broker=broker,
                 newcomers=newcomers or {},
+                ahead=True,
             ),
             body,
         )

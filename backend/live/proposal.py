@@ -111,6 +111,9 @@ class Proposal:
     """Whether it becomes a version even when it changes no link and no subscription: a policy."""
     alone: bool = False
     """Whether it must be planned on what is committed, with no other change of its group before it."""
+    ahead: bool = False
+    """Whether it may be planned while those before it are being committed: its plan depends on nothing but the overlay
+    that ``plan`` is given, and its commit does nothing besides."""
     committed: Callable[[], None] = lambda: None
     """Called in the moment the mirror has it, before anything else can happen."""
     seconds: float = SECONDS_OF_COMMIT

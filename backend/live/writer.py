@@ -1,9 +1,11 @@
 """The writer: the one task that changes the overlay, a group of waiting changes at a time.
 
 A group is one transaction. Its first statement locks the overlay, so what other processes committed is followed before
-anything is planned, and nothing can come between. The group is then planned on the mirror, one change after the other,
-each seeing those before it, and all plans are taken back at once, so that reads never see what is not committed. When
-the transaction has ended well the plans are applied again, in the same order. What can come between:
+anything is written, and nothing can come between. Changes are planned on the head, a copy of the mirror that runs ahead
+of what is committed: those of a group, and while Neo4j writes it those who wait behind. What was planned counts only if
+all that it was planned on is committed and nothing else is; under the lock that is certain, and else it is planned anew.
+The mirror gets the plans when the transaction has ended well, so reads never see what is not committed. What can come
+between:
 
 - the outcome of the commit is unknown: it is looked for by the group's id, before anything else is planned;
 - Neo4j is away: nothing was written; the callers are told, and the mirror is as it was.
@@ -17,7 +19,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from uuid import uuid4
+from itertools import chain
 
 import structlog
 from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
@@ -25,7 +27,8 @@ from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
 from algorithms import BadInput
 from backend.errors import Conflict, NotReady, Problem
 from backend.live.feed import Feed
-from backend.live.group import Attempt, Planned, check_version, plan_group, take_group
+from backend.live.group import Attempt, next_group
+from backend.live.head import Head, check_version
 from backend.live.mirror import Mirror
 from backend.live.proposal import Answer, Proposal
 from backend.metrics import Metrics
@@ -50,6 +53,11 @@ SECONDS_BEFORE_RETRY = 0.01
 RECORDS_AT_ONCE = 500
 SECONDS_BEFORE_ANSWERS = 0.05
 """The callers of a group may wait so long for the next one to be on its way."""
+ANSWERS_AT_ONCE = 4
+"""Callers who are answered together come back together: a few at a time, the loop hears Neo4j in between."""
+SECONDS_OF_PLANNING = 0.03
+"""Reads are not kept waiting for longer, behind changes that could not be planned ahead."""
+PLANNED_AHEAD = 256
 
 
 class _DoesNotFit(Exception):
@@ -75,7 +83,13 @@ class Writer:
         self._turn = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
-        self._answers: list[tuple[Proposal, Answer]] = []
+        self._answers: deque[tuple[Proposal, Answer]] = deque()
+        self._head: Head | None = None
+        self._taken: list[Proposal] = []
+        """The group that waits for the lock."""
+        self._is_planning = False
+        self._writing = False
+        """Whether the head is ahead of the mirror by a group that is being written."""
         self._reloaded: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -89,7 +103,7 @@ class Writer:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            self._tell()
+            self._tell_all()
             self._refuse(self._waiting, NotReady("the API is shutting down; nothing was changed"))
             self._waiting.clear()
 
@@ -107,18 +121,20 @@ class Writer:
         self._waiting.append(proposal)
         self._metrics.queue_length.set(len(self._waiting))
         self._came.set()
+        self._plan_soon()
         return await proposal.done
 
     @asynccontextmanager
     async def holding(self) -> AsyncIterator[None]:
         """Keep this process from changing anything else meanwhile; for what takes long to plan."""
         async with self._turn:
+            self._head = None  # whoever holds the writer may change what was planned on
             yield
 
     async def write_now(self, proposal: Proposal) -> Answer:
         """Like :meth:`submit`, for whoever is :meth:`holding` the writer."""
         await self._handle_or_reload([proposal])
-        self._tell()
+        self._tell_all()
         return await proposal.done
 
     def preview(self, proposal: Proposal) -> Answer:
@@ -132,12 +148,14 @@ class Writer:
         while True:
             await self._came.wait()
             async with self._turn:
-                group = take_group(self._waiting)
+                group = next_group(self._waiting, len(self._answers))
+                for _ in group:
+                    self._waiting.popleft()
                 self._metrics.queue_length.set(len(self._waiting))
                 if group:
                     await self._handle_or_reload(group)
             if not self._waiting:
-                self._tell()
+                self._tell_all()
                 self._came.clear()
 
     async def _handle_or_reload(self, group: list[Proposal]) -> None:
@@ -157,12 +175,11 @@ class Writer:
 
     async def _handle(self, group: list[Proposal]) -> None:
         for tried in range(RETRIES):
-            group = [proposal for proposal in group if not proposal.done.done()]
-            if not group:
-                return
             if tried:
                 await asyncio.sleep(random.uniform(0, SECONDS_BEFORE_RETRY * 2**tried))  # noqa: S311 (apart, not secret)
-            attempt = Attempt(str(uuid4()))
+            if all(proposal.done.done() and not self._is_planned(proposal) for proposal in group):
+                return
+            attempt = Attempt()
             try:
                 with self._metrics.commit_seconds.time():
                     await self._commit(attempt, group)
@@ -186,7 +203,7 @@ class Writer:
                 self._refuse(group, _away(error))
                 return
             self.healthy = True
-            self._finish(attempt.planned)
+            self._finish(attempt)
             return
         self._refuse(group, NotReady(f"the commit failed {RETRIES} times; nothing was changed"))
 
@@ -206,17 +223,81 @@ class Writer:
 
     async def _commit(self, attempt: Attempt, group: list[Proposal]) -> None:
         seconds = max(proposal.seconds for proposal in group)
-        async with self._database.transaction(seconds) as transaction:
-            version = await lock_overlay(transaction, attempt.id)
-            while self.mirror.version != version:
-                records = await read_changes(transaction, self.mirror.version, RECORDS_AT_ONCE)
-                if not records or not await self._replay(records):
-                    raise _DoesNotFit
-            await self._answer_repeats(transaction, group)
-            attempt.planned, late = plan_group(self.mirror, group, attempt.id, self._metrics)
-            self._waiting.extendleft(reversed(late))
-            asyncio.get_running_loop().call_soon(self._tell)  # when what is to be written is on its way
-            await write_commit(transaction, attempt.commit())
+        self._taken = group
+        self._plan_soon()
+        try:
+            async with self._database.transaction(seconds) as transaction:
+                version = await lock_overlay(transaction, attempt.id)
+                while self.mirror.version != version:
+                    records = await read_changes(transaction, self.mirror.version, RECORDS_AT_ONCE)
+                    if not records or not await self._replay(records):
+                        raise _DoesNotFit
+                await self._answer_repeats(transaction, group)
+                self._plan(attempt, group)
+                self._taken, self._writing = [], True
+                asyncio.get_running_loop().call_soon(self._tell)  # when what is to be written is on its way
+                await write_commit(transaction, attempt.commit())
+        except BaseException:
+            self._head = None
+            raise
+        finally:
+            self._taken, self._writing = [], False
+
+    # Planning
+
+    def _plan(self, attempt: Attempt, group: list[Proposal]) -> None:
+        """Plan, under the lock, what of the group was not planned ahead; who is refused hears of it."""
+        group[:] = [proposal for proposal in group if self._is_planned(proposal) or not proposal.done.done()]
+        if self._head is None or not self._head.fits(group):
+            self._head = Head(self.mirror)
+        head = self._head
+        until = time.monotonic() + SECONDS_OF_PLANNING
+        for i, proposal in enumerate(group):
+            if proposal not in head:
+                if attempt.planned and time.monotonic() > until:
+                    self._waiting.extendleft(reversed(group[i:]))
+                    del group[i:]  # tried again, it must not bring them to the queue a second time
+                    break
+                head.plan(proposal)
+            outcome = head.take(proposal)
+            if isinstance(outcome, Exception):
+                self._metrics.change(proposal.kind, "refused")
+                proposal.refuse(outcome)
+            else:
+                attempt.planned.append(outcome)
+        self._metrics.group_size.observe(len(attempt.planned))
+
+    def _plan_soon(self) -> None:
+        if not self._is_planning:
+            self._is_planning = True
+            asyncio.get_running_loop().call_soon(self._plan_ahead)
+
+    def _plan_ahead(self) -> None:
+        """Plan the next of those who wait; one at a time, so that the loop hears of everything else in between."""
+        self._is_planning = False
+        if self._head is None:
+            if self._writing:
+                return
+            self._head = Head(self.mirror)
+        head = self._head
+        following = (
+            proposal
+            for proposal in chain(self._taken, self._waiting)
+            if proposal not in head and not proposal.done.done()
+        )
+        proposal = next(following, None)
+        if proposal is None or not proposal.ahead or len(head) >= PLANNED_AHEAD:
+            return
+        try:
+            head.plan(proposal)
+        except Exception:  # it meets this again when its turn comes, and is told
+            log.exception("planning ahead failed", kind=proposal.kind)
+            self._head = None
+        else:
+            self._plan_soon()
+
+    def _is_planned(self, proposal: Proposal) -> bool:
+        return self._head is not None and proposal in self._head
 
     async def _answer_repeats(self, transaction: Transaction, group: list[Proposal]) -> None:
         """Answer those whose Idempotency-Key has an answer by now.
@@ -226,6 +307,8 @@ class Writer:
         """
         keys = [proposal.repeatable.id for proposal in group if proposal.repeatable]
         found = await find_answers(transaction, keys) if keys else {}
+        if found:
+            self._head = None  # which may hold plans of theirs
         for proposal in group:
             if proposal.repeatable and proposal.repeatable.id in found:
                 try:
@@ -254,32 +337,40 @@ class Writer:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         return False
 
-    def _finish(self, planned: list[Planned]) -> None:
+    def _finish(self, attempt: Attempt) -> None:
         """The group is durable: the mirror, the feed and the callers learn of it."""
         mirror = self.mirror
-        records = []
-        for one in planned:
-            if one.record:
-                mirror.apply(one.plan, one.record)
+        records = iter(attempt.records)
+        for one in attempt.planned:
+            if one.figures:
+                mirror.apply(one.plan, next(records))
                 for name, facts in one.proposal.newcomers.items():
                     if not facts.is_plain:
                         mirror.facts[name] = facts
-                records.append(one.record)
             one.proposal.committed()
-            self._metrics.change(one.proposal.kind, "committed" if one.record else "unchanged")
-        self.feed.publish(records)
-        self._tell()
-        self._answers = [(one.proposal, one.answer) for one in planned]
-        asyncio.get_running_loop().call_later(SECONDS_BEFORE_ANSWERS, self._tell)
+            self._metrics.change(one.proposal.kind, "committed" if one.figures else "unchanged")
+            if not one.proposal.ahead:
+                self._head = None
+        self.feed.publish(attempt.records)
+        self._tell_all()
+        self._answers.extend((one.proposal, one.answer) for one in attempt.planned)
+        asyncio.get_running_loop().call_later(SECONDS_BEFORE_ANSWERS, self._tell_all)
 
     def _tell(self) -> None:
-        """Answer the callers of the last group.
+        """Answer callers of the last group, and the others in a moment.
 
         Where others wait, that is left until those are planned and sent: answering takes this process as long as
         writing takes Neo4j, and so both have something to do.
         """
-        answers, self._answers = self._answers, []
-        for proposal, answer in answers:
+        for _ in range(min(ANSWERS_AT_ONCE, len(self._answers))):
+            proposal, answer = self._answers.popleft()
+            proposal.answer(answer)
+        if self._answers:
+            asyncio.get_running_loop().call_soon(self._tell)
+
+    def _tell_all(self) -> None:
+        while self._answers:
+            proposal, answer = self._answers.popleft()
             proposal.answer(answer)
 
     # Other processes
@@ -335,6 +426,7 @@ class Writer:
         policy = await read_policy(self._database) if changed else None
         joined = [broker for record in records for broker in record.joined]
         facts = await read_facts(self._database, joined) if joined else {}
+        self._head = None
         for record in records:
             if record.version != self.mirror.version + 1 or record.kind == "import":
                 return False
@@ -360,7 +452,7 @@ class Writer:
             raise NotReady(self.unfit) from error
         self.unfit = None
         if stored is not None:
-            self.mirror = Mirror(stored)
+            self.mirror, self._head = Mirror(stored), None
             self.importing = False
             self.feed.restart()
             for tell in self._reloaded:

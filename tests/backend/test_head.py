@@ -1,0 +1,177 @@
+"""Planning ahead: what waits is planned on what is being written, and counts only if that is committed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+from neo4j.exceptions import ServiceUnavailable
+
+from algorithms import Interests, build
+from algorithms.live import Change, join, leave, subscribe
+from algorithms.workloads import generate
+from backend.live import writer
+from backend.live.group import FEWEST_APART, next_group
+from backend.live.head import Head, Planned
+from backend.live.mirror import Mirror
+from backend.live.proposal import Proposal, planner
+from backend.policy import Policy
+from backend.store import StoredOverlay
+from backend.store.commit import write_commit
+from tests.backend.live import Served, served
+from tests.backend.test_changes import check
+from tests.conftest import Neo4jServer
+
+
+async def proposals(*changes: Change) -> list[Proposal]:
+    def one(change: Change) -> Proposal:
+        return Proposal("batch", "tests", planner(lambda live: live.plan(change)), ahead=True)
+
+    return [one(change) for change in changes]
+
+
+def mirror_of(interests: Interests) -> Mirror:
+    overlay = build("gm", interests)
+    links = dict.fromkeys(overlay.link_names(), (0, "demo"))
+    return Mirror(StoredOverlay(overlay=overlay, version=0, policy=Policy(), links=links, facts={}))
+
+
+def some_changes(interests: Interests, count: int) -> list[Change]:
+    """Newcomers, who may leave again, others who leave or subscribe."""
+    chosen, here = random.Random(3), list(interests.brokers)
+    changes: list[Change] = []
+    for i in range(count):
+        topics = chosen.sample([*interests.topics, f"new-{i}"], 3)
+        if i % 3 == 0:
+            changes.append(join(f"z-{i}", topics))
+            here.append(f"z-{i}")
+        elif i % 3 == 1:
+            changes.append(leave(here.pop(chosen.randrange(len(here)))))
+        else:
+            changes.append(subscribe(chosen.choice(here), topics))
+    return changes
+
+
+def test_a_head_plans_what_the_overlay_itself_would() -> None:
+    # As many newcomers as it takes for the arrays to grow, which the head does before the mirror.
+    interests = generate(brokers=12, topics=8, subscriptions=3, seed=1)
+    changes = some_changes(interests, 90)
+    mirror = mirror_of(interests)
+    alone = mirror.live.copy()
+    head = Head(mirror)
+    before = mirror.live.images()
+    asked = asyncio.run(proposals(*changes))
+    for proposal in asked:
+        head.plan(proposal)
+    assert mirror.live.images() == before
+    for proposal, change in zip(asked, changes, strict=True):
+        planned = head.take(proposal)
+        assert isinstance(planned, Planned)
+        assert planned.plan == alone.change(change)
+        mirror.live.apply(planned.plan)
+        assert planned.answer.version == mirror.version
+    assert mirror.live.snapshot().link_names() == alone.snapshot().link_names()
+    assert mirror.live.snapshot().is_tco()
+    assert len(head) == 0
+
+
+def test_a_head_fits_a_group_that_it_planned_first() -> None:
+    mirror = mirror_of(Interests.from_mapping({"a": ["x"], "b": ["x"]}))
+    first, second, third = asyncio.run(proposals(join("c", ["x"]), join("d", ["x"]), join("c", ["x"])))
+    head = Head(mirror)
+    assert head.fits([first])
+    head.plan(first)
+    head.plan(second)
+    assert head.fits([first])
+    assert head.fits([first, second])
+    assert head.fits([first, second, third])  # the third is planned next
+    assert not head.fits([second, first])
+    assert not head.fits([second])
+    assert not head.fits([first, third])  # the second would come between
+    assert not head.fits([third])
+    head.plan(third)
+    assert "has joined already" in str(head.take(third))
+
+
+def test_many_who_wait_are_two_groups_and_few_are_one() -> None:
+    waiting = asyncio.run(proposals(*(join(str(i), ["x"]) for i in range(64))))
+    assert len(next_group(waiting[:FEWEST_APART], 0)) == FEWEST_APART
+    assert next_group(waiting, 0) == waiting[:32]
+    assert next_group(waiting[:32], 32) == waiting[:32]
+    assert len(next_group(waiting * 10, 0)) == 100
+
+
+@pytest.fixture
+def live(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path) -> Iterator[Served]:
+    with served(neo4j_server, database, tmp_path) as opened:
+        yield opened
+
+
+class Held:
+    """Holds the first commit when it is to be written, until somebody says what becomes of it."""
+
+    def __init__(self, live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.live, self.goes_on, self.fails = live, threading.Event(), False
+        self.taken = threading.Event()
+
+        async def hold(*args: Any) -> None:
+            monkeypatch.setattr(writer, "write_commit", write_commit)
+            self.taken.set()
+            await asyncio.to_thread(self.goes_on.wait)
+            if self.fails:
+                raise ServiceUnavailable("the tests refuse this commit")
+            await write_commit(*args)
+
+        monkeypatch.setattr(writer, "write_commit", hold)
+
+    @property
+    def head(self) -> Head | None:
+        return self.live.client.app.state.manager.writer._head  # type: ignore[attr-defined, no-any-return]
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def asked(live: Served, method: str, *segments: str, **more: Any) -> Callable[[], Any]:
+    return lambda: live.ask(method, *segments, **more)
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_waits_is_planned_meanwhile_and_anew_where_that_is_wrong(
+    live: Served, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    live.join("a", "x", "y")
+    held = Held(live, monkeypatch)
+    with ThreadPoolExecutor(4) as callers:
+        first: Future[Any] = callers.submit(
+            asked(live, "DELETE", "brokers", "a", status=503 if fails else 200)
+        )
+        held.taken.wait(30)
+        # With "a" gone this is a join; while "a" is there it is refused.
+        again = callers.submit(
+            asked(live, "POST", "brokers", status=409 if fails else 201, json={"id": "a", "topics": ["x"]})
+        )
+        until(lambda: held.head is not None and len(held.head) == 1)
+        other = callers.submit(asked(live, "POST", "brokers", status=201, json={"id": "b", "topics": ["x"]}))
+        until(lambda: held.head is not None and len(held.head) == 2)
+        assert live.version == 1
+        held.fails = fails
+        held.goes_on.set()
+        first.result()
+        again.result()
+        assert other.result()["opened"] == [["a", "b"]]
+    assert live.version == (2 if fails else 4)
+    check(live)
