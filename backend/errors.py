@@ -13,6 +13,7 @@
     ├── Forbidden           403, exit 2: a key whose scope does not reach that far
     ├── TooMuchWork         504, exit 1: a query the database gave up on, for its time or its memory
     ├── NotReady            503, exit 1: the overlay is not loaded yet, or its database is away
+    ├── Busy                503, exit 1: more of that kind is under way than is done at once; come back later
     └── CannotRun           exit 1: something on this machine keeps the system from coming up or staying up
 
 ``algorithms.BadInput`` is the same as BadValue: 422, exit 2.
@@ -126,6 +127,15 @@ class NotReady(Problem):
     title = "The overlay is not being served"
     status = 503
     headers = {"Retry-After": "1"}  # noqa: RUF012
+
+
+class Busy(Problem):
+    """What was asked for takes long, and enough of it is waiting already."""
+
+    slug = "busy"
+    title = "Too much of that is asked for at once"
+    status = 503
+    headers = {"Retry-After": "2"}  # noqa: RUF012
 
 
 class CannotRun(Problem):

@@ -40,6 +40,7 @@ class Settings(BaseSettings):
     max_page_size: Count = 500
     max_batch_size: Count = 1000  # changes in one atomic batch
     max_broker_topics: Count = 20_000
+    max_queued_rebuilds: Count = 20  # waiting or being computed
     query_seconds: Annotated[float, Field(gt=0, le=3600)] = (
         30.0  # what a query of the analysts' library may take
     )

@@ -14,6 +14,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -24,7 +25,17 @@ from backend.errors import BadValue, Problem
 Report = Callable[[float, str], None]
 """Called now and then with the share done (0 to 1) and what is being done."""
 Answer = TypeVar("Answer")
+Found = TypeVar("Found")
 Given = ParamSpec("Given")
+
+
+_waiting = ThreadPoolExecutor(64, "jobs")
+"""A thread a job, which waits for what its process says. Those that requests are answered with are few: six jobs would
+keep all of them on a machine of two cores."""
+
+
+async def _beside(work: Callable[[], Found]) -> Found:
+    return await asyncio.get_running_loop().run_in_executor(_waiting, work)
 
 
 async def in_process(
@@ -37,14 +48,14 @@ async def in_process(
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(there, work, given, named), daemon=True)
-    await asyncio.to_thread(process.start)
+    await _beside(process.start)
     there.close()
     try:
         while True:
             try:
-                kind, *told = await asyncio.to_thread(here.recv)
+                kind, *told = await _beside(here.recv)
             except EOFError:
-                await asyncio.to_thread(process.join)
+                await _beside(process.join)
                 raise Problem(f"the process that did this ended: {_ending(process.exitcode)}") from None
             if kind == "progress":
                 report(*told)
@@ -57,7 +68,7 @@ async def in_process(
                 return answer
     finally:
         process.kill()
-        await asyncio.to_thread(process.join)
+        await _beside(process.join)
         here.close()
 
 

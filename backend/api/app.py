@@ -31,6 +31,7 @@ from backend.api import (
     what_if,
 )
 from backend.api.access import UploadAccess, read_access
+from backend.api.dependencies import HeavyWork
 from backend.api.limits import UPLOADS, BodyLimit, Limits, check_path_ids
 from backend.api.openapi import complete_openapi, describe
 from backend.api.paths import RawPaths
@@ -115,6 +116,7 @@ def create_app(settings: Settings, on_failure: Callable[[], None] = lambda: None
     app.state.agents = told
     app.state.drift = drifting
     app.state.limits = limits
+    app.state.heavy = HeavyWork()
     app.state.metrics = metrics
     answer_problems(app)
     app.include_router(health.router)

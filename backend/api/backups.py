@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from pathlib import Path
 from typing import Annotated, Any
-from uuid import uuid4
 
 from fastapi import APIRouter, File, Response, UploadFile
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
 from backend.api.access import Admin
-from backend.api.dependencies import LiveMirror, TheManager
+from backend.api.dependencies import LiveMirror, TheHeavyWork, TheManager
 from backend.api.imports import ImportJob, TheImports, queue
 from backend.api.problems import problems
 from backend.backup import take_backup
@@ -25,22 +26,24 @@ router = APIRouter(tags=["backups"])
     response_class=FileResponse,
     responses={200: {"content": {"application/zip": {}}, "description": "the backup"}},
 )
-async def download_backup(mirror: LiveMirror, manager: TheManager, _: Admin) -> FileResponse:
+async def download_backup(
+    mirror: LiveMirror, manager: TheManager, imports: TheImports, heavy: TheHeavyWork, _: Admin
+) -> FileResponse:
     """The overlay at this very version, its history and its keys' hashes, in one file; changes go on meanwhile."""
-    folder = manager.settings.home / "uploads"
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"{uuid4()}.zip"
-    try:
-        manifest = await take_backup(mirror, Access.of(manager.settings), target)
-    except BaseException:
-        _remove(target)
-        raise
+    async with heavy.backups.one():
+        folder = await asyncio.to_thread(imports.new_folder)
+        target = folder / "backup.zip"
+        try:
+            manifest = await take_backup(mirror, Access.of(manager.settings), target)
+        except BaseException:
+            _remove(folder)
+            raise
     return FileResponse(
         target,
         media_type="application/zip",
         filename=f"topicweave-{manifest['version']}.zip",
         headers={"X-Overlay-Version": str(manifest["version"])},
-        background=BackgroundTask(_remove, target),
+        background=BackgroundTask(_remove, folder),
     )
 
 
@@ -55,5 +58,5 @@ async def start_restore(
     return await queue(imports, caller.name, response, {"backup": backup}, kind="restore")
 
 
-def _remove(path: Path) -> None:
-    path.unlink(missing_ok=True)
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

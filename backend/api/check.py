@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from backend.api.access import Admin, Operator
-from backend.api.dependencies import LiveMirror, LiveWriter, TheManager
+from backend.api.dependencies import LiveMirror, LiveWriter, TheHeavyWork, TheManager
 from backend.check import check
 from backend.imports.request import Access
 
@@ -47,9 +47,12 @@ class Reloaded(BaseModel):
 
 
 @router.get("/check", response_model=CheckReport)
-async def read_check(mirror: LiveMirror, manager: TheManager, _: Operator) -> dict[str, Any]:
+async def read_check(
+    mirror: LiveMirror, manager: TheManager, heavy: TheHeavyWork, _: Operator
+) -> dict[str, Any]:
     """Compare mirror, invariants and database, and name what was edited behind our back; repairs nothing."""
-    return await check(mirror, Access.of(manager.settings))
+    async with heavy.checks.one():
+        return await check(mirror, Access.of(manager.settings))
 
 
 @router.post("/check/reload", response_model=Reloaded)

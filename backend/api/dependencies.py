@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -9,6 +10,7 @@ from fastapi import Depends, Request
 from backend.history import History
 from backend.live import Mirror, Writer
 from backend.manager import Manager
+from backend.turns import Turns
 
 
 async def _manager(request: Request) -> Manager:
@@ -26,6 +28,25 @@ async def _writer(manager: TheManager) -> Writer:
 
 async def _mirror(manager: TheManager) -> Mirror:
     return manager.mirror
+
+
+@dataclass
+class HeavyWork:
+    """Turns of what takes seconds on a large overlay, each kind with its own; so the quick reads keep a thread."""
+
+    checks: Turns = field(default_factory=lambda: Turns("check", 1, 3))
+    backups: Turns = field(default_factory=lambda: Turns("backup", 1, 3))
+    what_ifs: Turns = field(default_factory=lambda: Turns("what-if", 2, 16))
+    past: Turns = field(default_factory=lambda: Turns("version", 2, 16))
+
+
+async def _heavy(request: Request) -> HeavyWork:
+    heavy: HeavyWork = request.app.state.heavy
+    return heavy
+
+
+TheHeavyWork = Annotated[HeavyWork, Depends(_heavy)]
+"""Whose turn it is."""
 
 
 async def _history(manager: TheManager, _: Annotated[Mirror, Depends(_mirror)]) -> History:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from backend.api.dependencies import LiveHistory
+from backend.api.dependencies import LiveHistory, TheHeavyWork
 from backend.api.limits import RequestLimits, limited_by
 from backend.api.problems import problems
 from backend.history.trend import point_as_json
@@ -126,10 +126,14 @@ async def list_changes(
 
 @router.get("/diff", response_model=NetDifference, responses=problems(404, 410))
 async def diff_versions(
-    history: LiveHistory, from_: Annotated[Version, Query(alias="from")], to: Version
+    history: LiveHistory,
+    heavy: TheHeavyWork,
+    from_: Annotated[Version, Query(alias="from")],
+    to: Version,
 ) -> dict[str, Any]:
     """The net difference between two versions, forwards or backwards; 410 when one is older than what is kept."""
-    difference = await history.difference(from_, to)
+    async with heavy.past.one():
+        difference = await history.difference(from_, to)
     return {"from": from_, "to": to, **difference.as_json()}
 
 

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from neo4j.exceptions import DriverError, Neo4jError
 
 from algorithms import Overlay
-from backend.api.dependencies import LiveHistory, LiveMirror, LiveWriter
+from backend.api.dependencies import LiveHistory, LiveMirror, LiveWriter, TheHeavyWork
 from backend.api.history import OldVersion
 from backend.api.problems import problems
 from backend.history import History
@@ -25,12 +25,18 @@ router = APIRouter(tags=["overlay"])
 
 @router.get("/overlay", responses=problems(404, 410))
 async def read_overlay(
-    request: Request, mirror: LiveMirror, writer: LiveWriter, history: LiveHistory, version: OldVersion = None
+    request: Request,
+    mirror: LiveMirror,
+    writer: LiveWriter,
+    history: LiveHistory,
+    heavy: TheHeavyWork,
+    version: OldVersion = None,
 ) -> dict[str, Any]:
     """Counts, degrees, policy, and how many topics are not connected; now, or at a version."""
     if version is not None and version != mirror.version:
-        overlay = await history.overlay_at(version)
-        figures = await asyncio.to_thread(_figures_at, overlay, version, mirror.policy)
+        async with heavy.past.one():
+            overlay = await history.overlay_at(version)
+            figures = await asyncio.to_thread(_figures_at, overlay, version, mirror.policy)
         return {**figures, **_kept((await history.bounds()).oldest, await history.time_of(version))}
     answer = {
         **mirror.figures(),

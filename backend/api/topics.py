@@ -12,7 +12,7 @@ from pydantic import Field
 
 from algorithms import Interests, Overlay
 from algorithms.analysis import TopicAnalysis, topic_analysis, topic_layout
-from backend.api.dependencies import LiveHistory, LiveMirror
+from backend.api.dependencies import LiveHistory, LiveMirror, TheHeavyWork
 from backend.api.history import OldVersion
 from backend.api.limits import RequestLimits, limited_by
 from backend.api.pages import PageQuery, page_of, sort_column
@@ -67,15 +67,20 @@ async def list_topics(mirror: LiveMirror, request: PageQuery, problems: Problems
 
 @router.get("/topics/{name:id}", responses=problems(410))
 async def read_topic(
-    name: TopicName, mirror: LiveMirror, history: LiveHistory, version: OldVersion = None
+    name: TopicName,
+    mirror: LiveMirror,
+    history: LiveHistory,
+    heavy: TheHeavyWork,
+    version: OldVersion = None,
 ) -> dict[str, Any]:
     """One topic: its components, and who holds it together; now, or at a version."""
     if version is None or version == mirror.version:
         version = mirror.version
         topic = await mirror.topic(name)
     else:
-        overlay = await _overlay_at(history, version, name)
-        topic = await asyncio.to_thread(topic_analysis, overlay, name)
+        async with heavy.past.one():
+            overlay = await _overlay_at(history, version, name)
+            topic = await asyncio.to_thread(topic_analysis, overlay, name)
     return {
         "name": topic.name,
         "version": version,
@@ -96,6 +101,7 @@ async def draw_topic(
     mirror: LiveMirror,
     history: LiveHistory,
     limits: RequestLimits,
+    heavy: TheHeavyWork,
     version: OldVersion = None,
     around: Around = None,
 ) -> dict[str, Any]:
@@ -103,8 +109,9 @@ async def draw_topic(
     if around is not None:
         limits.check_ids([around], "around")
     if version is not None and version != mirror.version:
-        overlay = await _overlay_at(history, version, name)
-        return await asyncio.to_thread(_graph_at, overlay, name, version, around)
+        async with heavy.past.one():
+            overlay = await _overlay_at(history, version, name)
+            return await asyncio.to_thread(_graph_at, overlay, name, version, around)
     version, overlay = mirror.version, mirror.topic_overlay(name)
     degrees = {broker: mirror.live.degree_of(broker) for broker in overlay.interests.brokers}
     topic = await mirror.topic(name)

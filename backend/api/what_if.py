@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from algorithms.live import join, leave, subscribe, unsubscribe
 from backend.api.changes import Topics
-from backend.api.dependencies import LiveMirror
+from backend.api.dependencies import LiveMirror, TheHeavyWork
 from backend.api.limits import RequestLimits, limited_by
 from backend.errors import BadValue
 from backend.record import Pair
@@ -74,7 +74,9 @@ class Consequence(BaseModel):
 
 
 @router.post("/what-if")
-async def suppose(mirror: LiveMirror, supposed: Supposition, limits: RequestLimits) -> Consequence:
+async def suppose(
+    mirror: LiveMirror, supposed: Supposition, limits: RequestLimits, heavy: TheHeavyWork
+) -> Consequence:
     """Which topics would come apart, which links the repair would open, degrees before and after."""
     for field in ("leave", "join", "subscribe", "unsubscribe"):
         limits.check_batch(getattr(supposed, field), field)
@@ -91,6 +93,7 @@ async def suppose(mirror: LiveMirror, supposed: Supposition, limits: RequestLimi
     ]
     if not changes:
         raise BadValue("leave: nothing is supposed; name brokers to leave, join or subscribe", field="leave")
-    version = mirror.version
-    found = await asyncio.to_thread(what_if, mirror.live.copy(), changes)
+    async with heavy.what_ifs.one():
+        version = mirror.version
+        found = await asyncio.to_thread(what_if, mirror.live.copy(), changes)
     return Consequence(version=version, **found)

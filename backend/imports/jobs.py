@@ -136,9 +136,13 @@ class Imports:
 
     def sweep(self) -> None:
         """Remove the files of processes that were killed; another one may live in the same home."""
-        for folder in self._uploads.glob("*"):
-            if not _has_owner(folder):
-                shutil.rmtree(folder, ignore_errors=True)
+        for left in self._uploads.glob("*"):
+            if not _has_owner(left):
+                if left.is_dir() and not left.is_symlink():
+                    shutil.rmtree(left, ignore_errors=True)
+                else:
+                    with suppress(OSError):
+                        left.unlink()
 
     @property
     def _uploads(self) -> Path:

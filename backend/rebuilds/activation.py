@@ -124,16 +124,19 @@ class Activator:
             await self._write()
             await self._pause(SECONDS_BETWEEN_LOOKS)
             return False
-        await self._manager.writer.submit(
-            Proposal(
-                "rollback" if activation.rollback else "activate",
-                activation.actor or self.rebuild.actor,
-                self._plan_batch,
-                also=self._progress,
-                committed=self._note,
-                alone=True,
-            )
+        proposal = Proposal(
+            "rollback" if activation.rollback else "activate",
+            activation.actor or self.rebuild.actor,
+            self._plan_batch,
+            also=self._progress,
+            committed=self._note,
+            alone=True,
         )
+        try:
+            await self._manager.writer.submit(proposal)
+        except NotReady:
+            await self._heed_wishes()  # where it was refused because it is not ours any more, this says so
+            raise
         return False
 
     async def _heed_wishes(self) -> bool:
@@ -308,9 +311,9 @@ class Activator:
             raise Problem(f"a batch does not fit: {error}") from None
 
     def _progress(self, _: int) -> tuple[Statement, ...]:
-        """Told in the batch's own transaction."""
+        """Told in the batch's own transaction, which fails where another process has the activation by then."""
         properties = {"activation": json.dumps(self._after_batch.as_json()), "error": None}
-        return (store.change_statement(self.rebuild.id, properties, ["activating"], self._owner),)
+        return (store.batch_statement(self.rebuild.id, properties, self._owner),)
 
     def _note(self) -> None:
         self.rebuild.activation = self._after_batch
@@ -372,7 +375,7 @@ class Activator:
         self.rebuild = ended
         log.info("activation ends", id=ended.id, state=ended.state, version=self._manager.mirror.version)
         for other in replaced:
-            await _delete_links(self._manager, other)
+            await delete_links(self._manager, other)
         return True
 
 
@@ -381,11 +384,12 @@ async def drop_links(manager: Manager, rebuild: Rebuild, *states: State) -> bool
     database = manager.database
     if await store.change(database, rebuild.id, {"state": "dropped"}, states, beats=False) is None:
         return False
-    await _delete_links(manager, rebuild.id)
+    await delete_links(manager, rebuild.id)
     return True
 
 
-async def _delete_links(manager: Manager, rebuild: str) -> None:
+async def delete_links(manager: Manager, rebuild: str) -> None:
+    """Remove all links that are stored for a rebuild: its own, and those of before its activation."""
     for links in (rebuild, links_before(rebuild)):
         await store.delete_candidates(manager.database, links)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,18 +13,20 @@ from uuid import uuid4
 import structlog
 from neo4j.exceptions import DriverError, Neo4jError
 
-from backend.errors import Conflict, NotFound, NotReady, Problem
+from backend.errors import Busy, Conflict, NotFound, NotReady, Problem
 from backend.manager import Manager
-from backend.rebuilds.activation import Activator, drop_links
+from backend.rebuilds.activation import Activator, delete_links, drop_links
 from backend.rebuilds.engines import ENGINES, check_request, refuse_below
-from backend.rebuilds.rebuild import OVER, UNDER_WAY, Activation, Engine, Rebuild, State
+from backend.rebuilds.rebuild import BEFORE, OVER, UNDER_WAY, Activation, Engine, Rebuild, State
 from backend.store import rebuilds as store
 
 log = structlog.get_logger(__name__)
 
 SECONDS_BETWEEN_BEATS = 1.0
-SECONDS_BETWEEN_TRIES = 0.2
+SECONDS_BETWEEN_TRIES = 0.5
 SECONDS_BETWEEN_ROUNDS = 5.0
+SECONDS_BETWEEN_SWEEPS = 600.0
+"""For links of rebuilds that are over: whoever dropped one may have ended, or lost Neo4j, before its links were gone."""
 LOST = "the API process that ran it ended before it did"
 
 
@@ -117,6 +120,9 @@ class Rebuilds:
         """Queue a rebuild."""
         mirror = self._manager.mirror
         values = check_request(engine, algorithm, params, mirror.policy.k)
+        most = self._manager.settings.max_queued_rebuilds
+        if (queued := await store.count_queued(self._database)) >= most:
+            raise Busy(f"rebuild: {queued} wait already, at most {most} may (TOPICWEAVE_MAX_QUEUED_REBUILDS)")
         rebuild = Rebuild(
             str(uuid4()), engine, algorithm, values, seed, actor, datetime.now(UTC), mirror.version
         )
@@ -234,6 +240,7 @@ class Rebuilds:
                 return await self.cancel(rebuild_id)
             rebuild = await self.find(rebuild_id)
         if rebuild.state in OVER:
+            await delete_links(self._manager, rebuild.id)  # an error may have left some
             return rebuild
         if not await drop_links(self._manager, rebuild, "planned", "active"):
             raise self._not_now(await self.find(rebuild_id), "dropped", "planned or active")
@@ -298,15 +305,16 @@ class Rebuilds:
     # What others left behind
 
     async def _look_around(self) -> None:
-        swept = False
+        swept_at = float("-inf")
         while True:
             try:
                 _ = self._manager.writer
-                states = ("queued", "running", "activating", *(() if swept else OVER))
-                for properties, silent in await store.read_in(self._database, states):
+                for properties, silent in await store.read_in(self._database, (*UNDER_WAY, "activating")):
                     if silent and properties["id"] not in self._jobs:
-                        await self._pick_up(Rebuild.from_properties(properties), sweep=not swept)
-                swept = True
+                        await self._pick_up(Rebuild.from_properties(properties))
+                if time.monotonic() - swept_at > SECONDS_BETWEEN_SWEEPS:
+                    await self._sweep()
+                    swept_at = time.monotonic()
             except NotReady:
                 await asyncio.sleep(0.2)
                 continue
@@ -316,21 +324,23 @@ class Rebuilds:
                 log.exception("looking for what is left of rebuilds failed")
             await asyncio.sleep(SECONDS_BETWEEN_ROUNDS)
 
-    async def _pick_up(self, rebuild: Rebuild, *, sweep: bool) -> None:
+    async def _pick_up(self, rebuild: Rebuild) -> None:
         if rebuild.state in UNDER_WAY:
             rebuild.state, rebuild.error = "failed", LOST
             await self._settle(rebuild)
-        elif rebuild.state == "activating":
-            if rebuild.id not in self._activations and await store.take_over(
-                self._database, rebuild.id, self.owner
-            ):
-                log.info("activation resumes", id=rebuild.id)
-                self._go_on(rebuild)
-        elif sweep and rebuild.state in OVER:
-            # Whoever dropped it may have ended before its links were gone.
-            for links in (rebuild.id, rebuild.before):
-                if await store.has_candidates(self._database, links):
-                    await store.delete_candidates(self._database, links)
+        elif rebuild.id not in self._activations and await store.take_over(
+            self._database, rebuild.id, self.owner
+        ):
+            log.info("activation resumes", id=rebuild.id)
+            self._go_on(rebuild)
+
+    async def _sweep(self) -> None:
+        """Remove what rebuilds that are over have left behind, and the records of those that are over for long."""
+        for links in await store.find_leftovers(self._database, OVER, BEFORE):
+            await store.delete_candidates(self._database, links)
+        days = self._manager.settings.history_days
+        if days:  # 0: for ever, as changes
+            await store.forget(self._database, OVER, days, BEFORE)
 
     def _not_now(self, rebuild: Rebuild, done: str, needed: str) -> Conflict:
         return Conflict(

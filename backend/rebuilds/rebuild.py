@@ -134,9 +134,12 @@ class Rebuild:
         )
 
 
+BEFORE = " before"
+
+
 def links_before(rebuild: str) -> str:
     """Under which id the links of before an activation are kept."""
-    return f"{rebuild} before"
+    return f"{rebuild}{BEFORE}"
 
 
 def _text(value: object) -> str | None:

@@ -74,6 +74,11 @@ async def change(
     return dict(found[0]) if found else None
 
 
+def batch_statement(rebuild: str, properties: dict[str, Any], owner: str) -> Statement:
+    """Tells how far an activation is; the transaction fails where it is not the owner's any more, or over."""
+    return "rebuild/record_batch", {"id": rebuild, "properties": properties, "owner": owner}
+
+
 async def read_listed(database: Database) -> list[Stored]:
     """The newest rebuilds first, then the older ones that are not over."""
     newest = await _read(database, None, REBUILDS_LISTED)
@@ -103,10 +108,19 @@ async def read_one(database: Database, rebuild: str) -> Stored | None:
 
 
 async def begin_computing(database: Database, rebuild: str, owner: str) -> bool:
-    """Whether it is this rebuild's turn; it is running then."""
-    return bool(
-        await database.write("rebuild/begin_computing", id=rebuild, owner=owner, seconds=SECONDS_UNTIL_SILENT)
+    """Whether it is this rebuild's turn; it is running then. Only one that seems to be the next asks for the lock."""
+    asked = {"id": rebuild, "owner": owner, "seconds": SECONDS_UNTIL_SILENT}
+    if not await database.read("rebuild/find_turn", **asked):
+        return False
+    return bool(await database.write("rebuild/begin_computing", **asked))
+
+
+async def count_queued(database: Database) -> int:
+    """How many rebuilds wait or are computed, in all processes that live."""
+    found = await database.read(
+        "rebuild/count_queued", states=["queued", "running"], seconds=SECONDS_UNTIL_SILENT
     )
+    return int(found[0]["queued"])
 
 
 async def begin_activation(
@@ -185,6 +199,12 @@ async def _patiently(database: Database, name: str, **parameters: Any) -> list[n
                 raise
 
 
-async def has_candidates(database: Database, rebuild: str) -> bool:
-    """Whether any link of a rebuild is stored."""
-    return bool(await database.read("rebuild/find_candidate", rebuild=rebuild))
+async def find_leftovers(database: Database, states: Sequence[str], suffix: str) -> list[str]:
+    """The ids under which links are stored of rebuilds in some states, their own or with the suffix."""
+    found = await database.read("rebuild/find_leftovers", states=list(states), suffix=suffix)
+    return [row["links"] for row in found]
+
+
+async def forget(database: Database, states: Sequence[str], days: float, suffix: str) -> None:
+    """Remove the records of rebuilds in some states that were heard of last so long ago, and have no links."""
+    await database.write("rebuild/forget_rebuilds", states=list(states), days=days, suffix=suffix)

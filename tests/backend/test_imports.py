@@ -17,6 +17,7 @@ import pytest
 
 from algorithms import Interests, Overlay, build, workloads
 from algorithms.files import write_interests, write_links
+from backend.backup import take_backup
 from backend.cli.imports import send_files
 from backend.cli.remote import Remote
 from backend.errors import Problem
@@ -344,7 +345,7 @@ def test_a_wiper_that_was_away_for_long_removes_nothing_that_lives(
 
 
 def test_files_of_a_killed_process_are_removed(
-    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uploads = tmp_path / "uploads"
     began = int(psutil.Process().create_time())
@@ -352,7 +353,20 @@ def test_files_of_a_killed_process_are_removed(
     for name in (alive, f"{os.getpid()}.{began - 3600}.b", "99999999.1.c", "d"):
         (uploads / name).mkdir(parents=True)
         (uploads / name / "interests.csv").write_text("broker,topic\n")
-    with served(neo4j_server, database, tmp_path):
+    (uploads / "a backup of before.zip").write_bytes(b"")
+    folders: list[str] = []
+
+    async def noted(mirror: Any, access: Any, target: Path) -> Any:
+        folders.append(target.parent.name)
+        return await take_backup(mirror, access, target)
+
+    monkeypatch.setattr("backend.api.backups.take_backup", noted)
+    with served(neo4j_server, database, tmp_path) as live:
+        assert [folder.name for folder in uploads.iterdir()] == [alive]
+        assert live.client.get("/v1/backup", headers=KEY).status_code == 200
+        assert folders[0].startswith(f"{os.getpid()}."), (
+            "a backup under way is no leftover of a killed process"
+        )
         assert [folder.name for folder in uploads.iterdir()] == [alive]
 
 

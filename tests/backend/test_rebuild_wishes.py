@@ -11,12 +11,15 @@ from typing import Any
 
 import neo4j
 import pytest
+from neo4j.exceptions import ServiceUnavailable
 
 import cypher
 from backend.rebuilds import activation, jobs
 from backend.rebuilds.rebuild import Rebuild
+from backend.store import rebuilds as store
+from backend.store.database import Database
 from tests.backend.conftest import rows
-from tests.backend.live import Served, served
+from tests.backend.live import KEY, Served, served
 from tests.backend.test_rebuilds import candidates, fill, planned, wait_for, wait_until
 from tests.conftest import Neo4jServer
 
@@ -28,7 +31,7 @@ def live(
     neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Served]:
     monkeypatch.setattr(jobs, "SECONDS_BETWEEN_ROUNDS", 0.2)
-    with served(neo4j_server, database, tmp_path) as opened:
+    with served(neo4j_server, database, tmp_path, max_queued_rebuilds=2) as opened:
         fill(opened)
         yield opened
 
@@ -131,3 +134,83 @@ def test_an_activation_older_than_all_that_is_listed_is_taken_up(live: Served) -
     )
     wait_for(live, found, "active")
     assert live.stored_links() == candidates(live, found)
+
+
+def test_no_batch_is_committed_for_an_activation_that_was_taken_over(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = planned(live, "treept")["id"]
+    version, links = live.version, live.stored_links()
+    plan = activation.Activator._plan_batch
+    planned_batches: list[int] = []
+
+    def stolen(self: activation.Activator, overlay: Any) -> Any:
+        """Another process takes it over after the last look at the owner, while the batch is planned."""
+        batch = plan(self, overlay)
+        planned_batches.append(len(batch.opened))
+        text = "MATCH (r:Rebuild {id: $id}) SET r.owner = 'thief', r.heartbeat_at = datetime() + duration('PT1H')"
+        rows(live.driver, text, id=found)
+        return batch
+
+    monkeypatch.setattr(activation.Activator, "_plan_batch", stolen)
+    live.ask("POST", "rebuilds", found, "activate", status=202)
+    wait_until(lambda: len(planned_batches) > 0)
+    wait_until(lambda: live.client.app.state.rebuilds.activating is None)  # type: ignore[attr-defined]
+    assert planned_batches[0] > 0
+    assert len(planned_batches) == 1, "it stopped, and did not try again"
+    assert (live.version, live.stored_links()) == (version, links)
+    after = stored(live, found)
+    assert (after["state"], after["owner"]) == ("activating", "thief")
+    assert live.join("goes on", "t0")["version"] == version + 1
+
+
+def test_links_that_an_error_left_behind_go_with_the_next_drop_or_sweep(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = planned(live, "treept")["id"], planned(live, "treept")["id"]
+    delete = store.delete_candidates
+
+    async def away(*_: object) -> None:
+        raise ServiceUnavailable("on purpose")
+
+    monkeypatch.setattr(store, "delete_candidates", away)
+    for found in (first, second):
+        live.ask("DELETE", "rebuilds", found, status=503)
+        assert stored(live, found)["state"] == "dropped"
+        assert candidates(live, found)
+    monkeypatch.setattr(store, "delete_candidates", delete)
+    assert live.ask("DELETE", "rebuilds", first)["state"] == "dropped"
+    assert candidates(live, first) == set()
+    assert candidates(live, second), "only what was asked for"
+    text = "CREATE (:Rebuild {id: 'old', state: 'dropped', created_at: datetime() - duration({days: 100})})"
+    rows(live.driver, text)
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_SWEEPS", 0.1)
+    wait_until(lambda: candidates(live, second) == set())
+    wait_until(lambda: not rows(live.driver, "MATCH (r:Rebuild {id: 'old'}) RETURN r"))
+    assert stored(live, second)["state"] == "dropped", "its record is young"
+
+
+def test_who_waits_takes_no_lock_and_the_queue_is_bounded(
+    live: Served, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked: list[str] = []
+    write = Database.write
+
+    async def noted(self: Database, name: str, /, **parameters: Any) -> list[neo4j.Record]:
+        if name == "rebuild/begin_computing":
+            locked.append(parameters["id"])
+        return await write(self, name, **parameters)
+
+    monkeypatch.setattr(Database, "write", noted)
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_TRIES", 0.05)
+    first, second = [
+        live.ask("POST", "rebuilds", json={"algorithm": "gm"}, status=202)["id"] for _ in range(2)
+    ]
+    wait_until(lambda: live.client.app.state.rebuilds._jobs[first].work.done())  # type: ignore[attr-defined]
+    refused = live.client.post("/v1/rebuilds", headers=KEY, json={"algorithm": "gm"})
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
+    assert "TOPICWEAVE_MAX_QUEUED_REBUILDS" in refused.json()["detail"]
+    assert locked == [first], "the other one looked only"
+    gate.set()
+    wait_for(live, second, "planned")
+    assert locked == [first, second]
