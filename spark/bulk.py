@@ -114,7 +114,14 @@ def _by_parts(
     while sum(stars > 0 for stars in stars_of.values()) > 1:
         groups = group_parts(stars_of, max_part)
         with stages.stage(f"joining, level {len(levels) + 1}", "joining"):
-            solved = merge(solved.stars(), kernel, groups, topics=coded.topic_count, topic_sizes=topic_sizes)
+            solved = merge(
+                solved.stars(),
+                kernel,
+                groups,
+                topics=coded.topic_count,
+                topic_sizes=topic_sizes,
+                level=len(levels) + 1,
+            )
             joined = solved.figures()
         levels.append(
             {

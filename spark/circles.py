@@ -19,6 +19,7 @@ from algorithms.hararypt import harary_links, harary_per_topic
 from algorithms.interests import Interests, Ints
 from algorithms.order import seeded
 from algorithms.progress import silent
+from spark.errors import naming, topics_named
 from spark.ids import Coded, ranked
 from spark.rows import flat_rows, numbered_interests
 
@@ -40,7 +41,8 @@ def circles(coded: Coded, k: int, order: str, seed: int, max_part: int) -> DataF
         if table is None:
             return
         topic, place, v = (table[name].to_numpy() for name in ("t", "place", "v"))
-        links = harary_links(*_members(topic, place, v, brokers, topics), k)
+        with naming(f"drawing {topics_named(topic)}"):
+            links = harary_links(*_members(topic, place, v, brokers, topics), k)
         yield from _batches_of(links[:, 0], links[:, 1])
 
     subscriptions = rows.select(sf.explode("topics").alias("t"), "place", "v")
@@ -98,13 +100,14 @@ def _in_one_task(coded: Coded, k: int, order: str, seed: int, max_part: int) -> 
         table = _together(batches)
         if table is None:
             return
-        v, topic, lengths = flat_rows(table)
-        names = dict(zip(v.tolist(), table["broker"].to_pylist(), strict=True))
-        interests = numbered_interests(np.repeat(v, lengths), topic, len(names), topics)
-        interests = replace(interests, brokers=tuple(names[number] for number in range(len(names))))
-        links = harary_per_topic(
-            interests, seed=seed, progress=silent, k=k, order=order, even_if_cheaper=False
-        )
+        with naming(f"drawing all circles in one task ({table.num_rows} brokers)"):
+            v, topic, lengths = flat_rows(table)
+            names = dict(zip(v.tolist(), table["broker"].to_pylist(), strict=True))
+            interests = numbered_interests(np.repeat(v, lengths), topic, len(names), topics)
+            interests = replace(interests, brokers=tuple(names[number] for number in range(len(names))))
+            links = harary_per_topic(
+                interests, seed=seed, progress=silent, k=k, order=order, even_if_cheaper=False
+            )
         yield from _batches_of(links[:, 0], links[:, 1])
 
     named = coded.rows.select("v", "topics").join(coded.brokers.select("v", "broker"), "v")

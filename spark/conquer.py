@@ -17,7 +17,7 @@ from pyspark.sql import functions as sf
 
 from algorithms.errors import BadInput
 from algorithms.interests import Ints, Longs
-from spark.errors import PartFailed
+from spark.errors import naming, numbers
 from spark.kernels import Kernel, stars_of_part
 from spark.rows import flat_rows, numbered_interests
 
@@ -83,12 +83,10 @@ def conquer(rows: DataFrame, kernel: Kernel, *, topics: int, parts: int, shared:
         part = key[0].as_py()
         v, topic, lengths = flat_rows(table)
         brokers, row = np.unique(v, return_inverse=True)
-        try:
+        with naming(f"part {part} of {parts} ({len(brokers)} brokers)"):
             interests = numbered_interests(np.repeat(row, lengths), topic, len(brokers), topics)
             links = kernel.inside(interests)
             stars = stars_of_part(kernel, interests, wanted.value)
-        except Exception as error:
-            raise PartFailed(f"part {part} of {parts}", len(brokers), error) from error
         degrees = np.bincount(links.ravel(), minlength=len(brokers)).astype(np.int32)
         return _result(part, brokers, links, stars, degrees, interests, interests.duplicates)
 
@@ -99,15 +97,22 @@ def conquer(rows: DataFrame, kernel: Kernel, *, topics: int, parts: int, shared:
 
 
 def merge(
-    stars: DataFrame, kernel: Kernel, group_of_part: dict[int, int], *, topics: int, topic_sizes: Longs
+    stars: DataFrame,
+    kernel: Kernel,
+    group_of_part: dict[int, int],
+    *,
+    topics: int,
+    topic_sizes: Longs,
+    level: int = 1,
 ) -> Solved:
     """Join the parts of each group through their stars, and pick the stars of the groups.
 
-    With one group there is nobody left to have stars for.
+    With one group there is nobody left to have stars for. On the second level and above, parts are the groups of the
+    level below.
     """
     session = stars.sparkSession
-    numbers = np.array(sorted(group_of_part.items()), np.int32).reshape(-1, 2)
-    groups = session.createDataFrame(pyarrow.table({"part": numbers[:, 0], "group": numbers[:, 1]}))
+    pairs = np.array(sorted(group_of_part.items()), np.int32).reshape(-1, 2)
+    groups = session.createDataFrame(pyarrow.table({"part": pairs[:, 0], "group": pairs[:, 1]}))
     grouped = stars.join(sf.broadcast(groups), "part")
     several = len(set(group_of_part.values())) > 1
     shared = (
@@ -127,12 +132,10 @@ def merge(
         row[order] = np.arange(len(v))
         brokers, part = v[order], table["part"].to_numpy()[order].astype(np.int32)
         degrees = table["degree"].to_numpy()[order].astype(np.int32)
-        try:
+        with naming(f"level {level}, the join of parts {numbers(part)} ({len(brokers)} stars)"):
             interests = numbered_interests(np.repeat(row, lengths), topic, len(brokers), topics)
             links = kernel.across(interests, part, degrees, sizes.value)
             kept = stars_of_part(kernel, interests, wanted.value)
-        except Exception as error:
-            raise PartFailed(f"the join of {len(np.unique(part))} parts", len(brokers), error) from error
         degrees = degrees + np.bincount(links.ravel(), minlength=len(brokers)).astype(np.int32)
         return _result(group, brokers, links, kept, degrees, interests, 0)
 

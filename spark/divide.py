@@ -24,6 +24,7 @@ from algorithms.divide_conquer import SAMPLED_PARTS, SIGNATURE, parts_to_try
 from algorithms.errors import BadInput
 from algorithms.interests import Ints, Longs
 from algorithms.order import id_hashes, random_parts, seeded
+from spark.errors import naming
 from spark.ids import Coded, ranked
 from spark.kernels import Kernel, stars_of_part
 from spark.rows import flat_rows, numbered_interests
@@ -150,14 +151,12 @@ def _star_samples(
                         names=["parts", "part", "v", "topics"],
                     )
 
-    def count(_key: Any, table: pyarrow.Table) -> pyarrow.Table:
+    def count(key: Any, table: pyarrow.Table) -> pyarrow.Table:
+        of, part = key[0].as_py(), key[1].as_py()
         v, topic, lengths = flat_rows(table)
         brokers, row = np.unique(v, return_inverse=True)
-        interests = numbered_interests(np.repeat(row, lengths), topic, len(brokers), len(held.value))
-        # Rows against rows: those of one broker are all in one part, however often they are repeated.
-        here = np.bincount(topic, minlength=len(held.value))
-        elsewhere = np.flatnonzero(held.value > here).astype(np.int32)
-        stars = stars_of_part(kernel, interests, elsewhere)
+        with naming(f"trying {of} parts, part {part} ({len(brokers)} brokers)"):
+            stars = sampled(topic, row, lengths, len(brokers))
         return pyarrow.table(
             {
                 "parts": table["parts"][:1],
@@ -165,6 +164,13 @@ def _star_samples(
                 "stars": pyarrow.array([len(stars)], pyarrow.int32()),
             }
         )
+
+    def sampled(topic: Ints, row: Longs, lengths: Longs, brokers: int) -> Ints:
+        interests = numbered_interests(np.repeat(row, lengths), topic, brokers, len(held.value))
+        # Rows against rows: those of one broker are all in one part, however often they are repeated.
+        here = np.bincount(topic, minlength=len(held.value))
+        elsewhere = np.flatnonzero(held.value > here).astype(np.int32)
+        return stars_of_part(kernel, interests, elsewhere)
 
     found = (
         division.rows.mapInArrow(sample, "parts int, part int, v int, topics array<int>")

@@ -3,7 +3,7 @@
 ::
 
     JobFailed               exit 1: the job did what was asked of it, and could not finish
-    ├── PartFailed          raised inside a task: names the part, so that its brokers can be looked at
+    ├── PartFailed          raised inside a task: names the part (or parts, or topics) it worked on
     └── NotConnected        verified, and not what it should be
     algorithms.BadInput     exit 2: a value the caller can correct
     backend.errors.Problem  its own exit code: no Java, no connector
@@ -12,12 +12,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
+import numpy as np
 from pyspark.errors import PySparkException
 
-_RAISED_IN_A_TASK = re.compile(r"(?:PartFailed|BadInput|NotConnected): (.+)")
+from algorithms.interests import Ints
+
+_RAISED_IN_A_TASK = tuple(
+    re.compile(rf"(?:{names}): (.+)") for names in ("PartFailed", "BadInput|NotConnected")
+)
+"""What is looked for first: a cause stands before the error that names the part it was raised in."""
+
 _CAUSE = re.compile(r"(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)")
 _WORKER = re.compile(r"^\s*(\w*(?:Error|Exception)\b.*)$", re.MULTILINE)
+_WORKER_DIED = re.compile(
+    r"Python worker exited unexpectedly|Python worker process .* terminated|ExecutorLostFailure"
+)
+_TASK = re.compile(r"Task (\d+) in stage")
+_NUMBERS_SHOWN = 10
 
 
 class JobFailed(Exception):
@@ -27,11 +41,11 @@ class JobFailed(Exception):
 
 
 class PartFailed(JobFailed):
-    """The work on one part (or group of parts) raised something."""
+    """The work of a task raised something; said with what it worked on."""
 
-    def __init__(self, what: str, brokers: int, cause: BaseException | str) -> None:
+    def __init__(self, what: str, cause: BaseException | str) -> None:
         reason = cause if isinstance(cause, str) else f"{type(cause).__name__}: {cause}".rstrip(": ")
-        super().__init__(f"{what} ({brokers} brokers) failed: {' '.join(reason.split())}")
+        super().__init__(f"{what} failed: {' '.join(reason.split())}")
 
     def __reduce__(self) -> tuple[type[JobFailed], tuple[str]]:
         # Tasks send errors to the driver as text and as pickles: what arrives is the finished sentence.
@@ -42,11 +56,36 @@ class NotConnected(JobFailed):
     """The links do not make every topic (k-)connected."""
 
 
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Name the work that something raised inside a task was part of."""
+    try:
+        yield
+    except Exception as error:
+        raise PartFailed(what, error) from error
+
+
+def numbers(found: Iterable[int]) -> str:
+    """Numbers as a person reads them; of many, the first few."""
+    listed = sorted({int(number) for number in found})
+    more = len(listed) - _NUMBERS_SHOWN
+    shown = ", ".join(map(str, listed[:_NUMBERS_SHOWN]))
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def topics_named(topic_of_row: Ints) -> str:
+    """Topics of a task, which knows no names: by their places in the order of all topics' ids, from 0 up."""
+    return f"topics {numbers(np.unique(topic_of_row))} in the order of ids ({len(topic_of_row)} rows)"
+
+
 def told(error: BaseException) -> str:
     """One line for a person about what Spark raised: our own sentence from inside a task, else the innermost cause."""
     text = _message(error)
-    if found := _RAISED_IN_A_TASK.search(text):
-        return found[1].strip()
+    for pattern in _RAISED_IN_A_TASK:
+        if found := pattern.search(text):
+            return found[1].strip()
+    if _WORKER_DIED.search(text):
+        return _death(error, text)
     if "Python worker" in text and (found := _last(_WORKER, text)):
         return found[1].strip()
     if "Neo4j" in text or "neo4j" in text:
@@ -54,6 +93,16 @@ def told(error: BaseException) -> str:
         return f"Neo4j: {found[1].strip()}" if found else text.strip().splitlines()[0]
     found = _last(_CAUSE, text)
     return found[1].strip() if found else (text.strip() or type(error).__name__).splitlines()[0]
+
+
+def _death(error: BaseException, text: str) -> str:
+    """A process that was killed tells nothing: what is known is the stage, noted on the error, and the task."""
+    stage = "".join(f" {note}" for note in getattr(error, "__notes__", [])[:1])
+    task = _TASK.search(text)
+    return (
+        f"a process of Spark died{stage}{f' (task {task[1]})' if task else ''}, most often for lack of memory: "
+        "take more parts, a smaller max_part or fewer tasks at a time"
+    )
 
 
 def _message(error: BaseException) -> str:

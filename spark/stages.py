@@ -42,6 +42,9 @@ class Stages:
             follower.start()
         try:
             yield
+        except Exception as error:
+            error.add_note(f"while {name}")
+            raise
         finally:
             over.set()
             if self._tell:

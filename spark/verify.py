@@ -20,6 +20,7 @@ from pyspark.sql import functions as sf
 from algorithms.analysis.k_connectivity import topics_below
 from algorithms.errors import BadInput
 from algorithms.overlay import Overlay
+from spark.errors import naming, topics_named
 from spark.ids import Coded
 from spark.rows import numbered_interests
 
@@ -70,14 +71,17 @@ def weak_topics(coded: Coded, links: DataFrame, k: int) -> DataFrame:
             return
         table = pyarrow.Table.from_batches(found)
         t, a, b = (table[name].to_numpy() for name in ("t", "a", "b"))
-        subscribers = b < 0
-        # Topics are renumbered: a task holds a few of them.
-        own, topic = np.unique(t, return_inverse=True)
-        interests = numbered_interests(a[subscribers], topic[subscribers], brokers, len(own))
-        ends = np.stack([a[~subscribers], b[~subscribers]], axis=1)
-        weak = topics_below(Overlay.from_links(interests, ends), k)
-        numbers = np.array([int(shortfall.topic) for shortfall in weak], np.int64)
-        parted = np.array([[int(v) for v in shortfall.parted] for shortfall in weak], np.int32).reshape(-1, 2)
+        with naming(f"looking at {topics_named(t)}"):
+            subscribers = b < 0
+            # Topics are renumbered: a task holds a few of them.
+            own, topic = np.unique(t, return_inverse=True)
+            interests = numbered_interests(a[subscribers], topic[subscribers], brokers, len(own))
+            ends = np.stack([a[~subscribers], b[~subscribers]], axis=1)
+            weak = topics_below(Overlay.from_links(interests, ends), k)
+            numbers = np.array([int(shortfall.topic) for shortfall in weak], np.int64)
+            parted = np.array([[int(v) for v in shortfall.parted] for shortfall in weak], np.int32).reshape(
+                -1, 2
+            )
         yield pyarrow.RecordBatch.from_arrays(
             [
                 pyarrow.array(own[numbers].astype(np.int32)),

@@ -3,65 +3,143 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
 import pytest
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from algorithms import Interests, build
+from algorithms import BadInput, Interests, build, divide_conquer
 from algorithms.files import read_links
-from algorithms.interests import Ints
+from algorithms.interests import Ints, Longs
+from spark import bulk
+from spark.circles import circles
 from spark.conquer import conquer
 from spark.divide import divide
-from spark.errors import PartFailed, told
+from spark.errors import PartFailed, numbers, told
 from spark.ids import Coded
 from spark.kernels import GreedyMerge
+from spark.verify import weak_topics
+from tests.spark.jobs import built_coded
 
 
-def test_the_part_that_failed_is_named(spark: SparkSession, small_coded: Coded) -> None:
-    @dataclass(frozen=True)
-    class Broken(GreedyMerge):
-        """Fails where it is handed a certain number of brokers."""
+@dataclass(frozen=True)
+class Broken(GreedyMerge):
+    """Does ``how`` to whatever does the work ``where``, of so many brokers (0: of any)."""
 
-        size: int = 0
+    where: str = "inside"
+    how: str = "memory"
+    size: int = 0
 
-        def inside(self, interests: Interests) -> Ints:
-            if len(interests.brokers) == self.size:
-                raise MemoryError("no room\nfor these")
-            return super().inside(interests)
+    def inside(self, interests: Interests) -> Ints:
+        self._break("inside", len(interests.brokers))
+        return super().inside(interests)
 
+    def across(self, interests: Interests, part: Ints, degrees: Ints, topic_sizes: Longs) -> Ints:
+        self._break("across", len(interests.brokers))
+        return super().across(interests, part, degrees, topic_sizes)
+
+    def stars(self, interests: Interests, part: Ints) -> Ints:
+        self._break("stars", len(interests.brokers))
+        return super().stars(interests, part)
+
+    def _break(self, where: str, size: int) -> None:
+        if where == self.where and self.size in (0, size):
+            if self.how == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.how == "refused":
+                raise BadInput("memory_mb", 16, "is too little")
+            raise MemoryError("no room\nfor these")
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("memory", "MemoryError: no room for these"),
+        ("refused", "BadInput: memory_mb: is too little (got 16)"),
+    ],
+)
+def test_the_part_that_failed_is_named(
+    spark: SparkSession, small_coded: Coded, how: str, reason: str
+) -> None:
+    """A refusal from inside a part too, which Python prints before the error that it is the cause of."""
     coded = small_coded
     rows = divide(coded, "random", 0).divided(4)
     counted = rows.groupBy("part").agg(sf.count_distinct("v").alias("brokers")).collect()
-    sizes = {row["part"]: row["brokers"] for row in counted}
-    size = max(sizes.values())
-    solved = conquer(
-        rows, Broken(0, size=size), topics=coded.topic_count, parts=4, shared=np.empty(0, np.int32)
-    )
+    part, size = max(((row["part"], row["brokers"]) for row in counted), key=lambda found: found[1])
+    assert [row["brokers"] for row in counted].count(size) == 1
+    kernel = Broken(0, how=how, size=size)
+    solved = conquer(rows, kernel, topics=coded.topic_count, parts=4, shared=np.empty(0, np.int32))
     with pytest.raises(PySparkException) as raised:
         solved.figures()
-    said = told(raised.value)
-    assert said.startswith("part ")
-    assert f"of 4 ({size} brokers) failed: MemoryError: no room for these" in said
-    assert any(said.startswith(f"part {number} of 4") for number, count in sizes.items() if count == size)
+    assert told(raised.value) == f"part {part} of 4 ({size} brokers) failed: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("given", "broken", "said"),
+    [
+        (
+            {"parts": 4},
+            {"where": "across"},
+            r"level 1, the join of parts 0, 1, 2, 3 \(\d+ stars\) failed: Mem",
+        ),
+        ({"parts": "auto"}, {"where": "stars"}, r"trying \d+ parts, part \d+ \(\d+ brokers\) failed: Mem"),
+        (
+            {"parts": 4},
+            {"how": "killed"},
+            r"a process of Spark died while conquering \(task \d\), most often for lack of memory: take more parts",
+        ),
+    ],
+    ids=["join", "sample", "killed"],
+)
+def test_other_work_that_failed_is_named(
+    spark: SparkSession,
+    small_coded: Coded,
+    monkeypatch: pytest.MonkeyPatch,
+    given: dict[str, Any],
+    broken: dict[str, str],
+    said: str,
+) -> None:
+    monkeypatch.setattr(divide_conquer, "SMALLEST_PART", 50)
+    monkeypatch.setattr(bulk, "_kernel", lambda algorithm, params: Broken(0, **broken))  # type: ignore[arg-type]
+    with pytest.raises((PySparkException, Py4JError)) as raised:
+        built_coded(small_coded, "dc", **given)
+    assert re.match(said, told(raised.value)), told(raised.value)
+    assert "\n" not in told(raised.value)
+
+
+def test_topics_that_failed_are_named(spark: SparkSession, small_coded: Coded) -> None:
+    """Counts that are too small stop every kernel."""
+    broken = replace(small_coded, broker_count=1, topic_count=1)
+    topics = r"topics \d+(, \d+)* and \d+ more in the order of ids \(\d+ rows\)"
+    links = circles(small_coded, 2, "id", 0, 1000)
+    for work, said in (
+        (circles(broken, 2, "id", 0, 1000), f"drawing {topics}"),
+        (circles(broken, 2, "nearest", 0, 1000), r"drawing all circles in one task \(300 brokers\)"),
+        (weak_topics(broken, links, 2), f"looking at {topics}"),
+    ):
+        with pytest.raises(PySparkException) as raised:
+            work.collect()
+        assert re.match(f"{said} failed: ValueError: ", told(raised.value)), told(raised.value)
 
 
 def test_errors_say_one_line() -> None:
-    assert (
-        str(PartFailed("part 3 of 8", 12, ValueError("a\nb")))
-        == "part 3 of 8 (12 brokers) failed: ValueError: a b"
-    )
+    assert str(PartFailed("part 3 of 8", ValueError("a\nb"))) == "part 3 of 8 failed: ValueError: a b"
     assert told(RuntimeError("")) == "RuntimeError"
+    assert numbers([3, 1, 3]) == "1, 3"
+    assert numbers(range(12)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
 
 
 def test_a_job_whose_parent_was_killed_ends() -> None:
