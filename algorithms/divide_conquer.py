@@ -7,7 +7,7 @@ of similar interests together (dc VI-A). Parts are conquered on all cores; the l
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +26,7 @@ from algorithms.interests import Interests, Ints
 from algorithms.merge import star_merge
 from algorithms.order import id_hashes, random_parts, random_ranks, seeded
 from algorithms.progress import Progress, part_of, silent
-from algorithms.registry import MEMORY, Parameter, algorithm
+from algorithms.registry import MEMORY, Parameter, Value, algorithm
 from algorithms.star_sets import star_sets
 
 PARTS = Parameter(
@@ -110,12 +110,28 @@ class Divided:
         return float(known.max() / len(self.part))
 
 
+def _check(values: Mapping[str, Value], brokers: int | None) -> None:
+    if values["score"] == "weave" and values["ties"] != "degree":
+        raise BadInput(
+            "ties", values["ties"], "is a choice of the score contribution; weave takes low degrees first"
+        )
+    if values["parts"] != "auto" and brokers is not None:
+        _check_parts(values["parts"], brokers)
+
+
+def _check_parts(parts: Value, brokers: int) -> int:
+    if not isinstance(parts, int) or parts < 1 or parts > max(brokers, 1):
+        raise BadInput("parts", parts, f"must be auto, or from 1 to the number of brokers, {brokers}")
+    return parts
+
+
 @algorithm(
     "dc",
     summary="Divide and conquer: greedy merge inside parts, then across their star sets",
     guarantee="topic-connected; links at most p times a logarithmic factor above the fewest possible",
     paper="Chen, Jacobsen and Vitenberg 2010, Algorithms 3-7 (star-merge-divide-and-conquer)",
     parameters=(PARTS, DIVIDE, SCORE, TIES, MEMORY),
+    check=_check,
 )
 def divide_and_conquer(
     interests: Interests,
@@ -136,8 +152,6 @@ def divide_and_conquer(
     >>> Overlay.from_links(interests, links).is_tco()
     True
     """
-    if score == "weave" and ties != "degree":
-        raise BadInput("ties", ties, "is a choice of the score contribution; weave takes low degrees first")
     part = divide_brokers(interests, parts, divide, seed)
     return conquer_parts(
         interests, part, seed=seed, score=score, ties=ties, memory_mb=memory_mb, progress=progress
@@ -193,8 +207,7 @@ def divide_brokers(interests: Interests, parts: int | str, divide: str, seed: in
     brokers = len(interests.brokers)
     if parts == "auto":
         parts = best_parts(interests, divide, seed)
-    if not isinstance(parts, int) or parts < 1 or parts > max(brokers, 1):
-        raise BadInput("parts", parts, f"must be auto, or from 1 to the number of brokers, {brokers}")
+    parts = _check_parts(parts, brokers)
     if parts == 1:
         return np.zeros(brokers, np.int32)
     if parts == brokers:

@@ -22,7 +22,12 @@ TIES = Parameter(
     words=("degree", "row", "random"),
 )
 ROUNDS = Parameter(
-    "rounds", int, 1, "run again that often without the links so far, for smaller topic diameters", minimum=1
+    "rounds",
+    int,
+    1,
+    "run again that often without the links so far, for smaller topic diameters",
+    minimum=1,
+    maximum=1000,
 )
 
 

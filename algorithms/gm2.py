@@ -10,12 +10,14 @@ topic is one block.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from algorithms.blocks import BlockWeights, biconnect
 from algorithms.engine import Limits, Ties
 from algorithms.errors import BadInput
 from algorithms.interests import Interests, Ints
 from algorithms.progress import Progress
-from algorithms.registry import MEMORY, Parameter, algorithm
+from algorithms.registry import MEMORY, Parameter, Value, algorithm
 
 TIES = Parameter(
     "ties",
@@ -41,6 +43,11 @@ B = Parameter(
 )
 
 
+def _check(values: Mapping[str, Value], _brokers: int | None) -> None:
+    if values["b"] is not None and not values["weighted"]:
+        raise BadInput("b", values["b"], "works with weighted only")
+
+
 @algorithm(
     "gm2",
     summary="Greedy merge of blocks: always the link that serves most topics where its ends share no block",
@@ -51,6 +58,7 @@ B = Parameter(
     paper="Chen et al., Algorithm 1 (fault-tolerant-ktco-gm2-hararypt)",
     parameters=(TIES, WEIGHTED, B, MEMORY),
     connects=2,
+    check=_check,
 )
 def greedy_merge_blocks(
     interests: Interests,
@@ -67,8 +75,6 @@ def greedy_merge_blocks(
     With ``weighted`` every link has the best score, within a level of three percent (:mod:`algorithms.blocks.weights`),
     and the guarantee on the number of links is gone. A topic of two subscribers gets their link, a topic of one none.
     """
-    if b is not None and not weighted:
-        raise BadInput("b", b, "works with weighted only")
     return biconnect(
         interests,
         ties=ties,

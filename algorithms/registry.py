@@ -21,6 +21,8 @@ from algorithms.progress import Progress, part_of, silent
 from algorithms.prune import pruned
 
 Value = int | float | str | bool | None
+Check = Callable[[Mapping[str, Value], int | None], None]
+"""Raises :class:`BadInput` where (parsed) parameters do not go together, or not with so many brokers (None: not known yet)."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,20 @@ class Algorithm:
     """How connected every topic is, at the least: a number, or the parameter that says it."""
     sticky: bool = False
     """Whether ``run`` takes ``earlier``, the links of an overlay to rebuild, and can hold on to them."""
+    check: Check | None = field(default=None, repr=False)
+    """What no parameter can tell by itself."""
+
+    def checked(self, params: Mapping[str, object], brokers: int | None = None) -> dict[str, Value]:
+        """:meth:`parse`, and what ``run`` would refuse for an overlay of so many brokers is refused before it runs.
+
+        >>> find_algorithm("dc").checked({"parts": 3}, brokers=2)
+        Traceback (most recent call last):
+        algorithms.errors.BadInput: parts: must be auto, or from 1 to the number of brokers, 2 (got 3)
+        """
+        values = self.parse(params)
+        if self.check is not None:
+            self.check(values, brokers)
+        return values
 
     def parse(self, params: Mapping[str, object]) -> dict[str, Value]:
         """All parameters with their values: the given ones checked, the others by default."""
@@ -188,8 +204,11 @@ def algorithm(
     parameters: tuple[Parameter, ...] = (),
     connects: int | str = 1,
     sticky: bool = False,
+    check: Check | None = None,
 ) -> Callable[[Callable[..., NDArray[np.int32]]], Callable[..., NDArray[np.int32]]]:
     """Register a function ``(interests, *, seed, progress, **parameters) -> links`` under a name.
+
+    What ``check`` refuses the function may take for granted, when it is run by :func:`build`.
 
     One that does not prune by a parameter of its own gets one, and is pruned by :func:`build`.
     """
@@ -198,7 +217,9 @@ def algorithm(
         prunes = any(parameter.name == PRUNE.name for parameter in parameters)
         declared = (SEED, *parameters) if prunes else (SEED, *parameters, PRUNE)
         runs = run if prunes else _then_pruned(run, connects)
-        _ALGORITHMS[name] = Algorithm(name, summary, guarantee, paper, declared, runs, connects, sticky)
+        _ALGORITHMS[name] = Algorithm(
+            name, summary, guarantee, paper, declared, runs, connects, sticky, check
+        )
         return run
 
     return register
@@ -259,7 +280,7 @@ def build(
     [('a', 'b'), ('b', 'c')]
     """
     chosen = find_algorithm(name)
-    values: dict[str, object] = dict(chosen.parse(params))
+    values: dict[str, object] = dict(chosen.checked(params, len(interests.brokers)))
     if earlier is not None:
         if not chosen.sticky:
             raise BadInput("from", name, "this algorithm does not rebuild from earlier links")

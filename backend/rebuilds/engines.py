@@ -121,12 +121,14 @@ async def _end(process: asyncio.subprocess.Process) -> None:
             await asyncio.wait_for(process.wait(), _SECONDS_TO_STOP)
 
 
-def check_request(engine: str, algorithm: str, params: dict[str, Any], k: int) -> dict[str, Any]:
+def check_request(
+    engine: str, algorithm: str, params: dict[str, Any], k: int, brokers: int | None = None
+) -> dict[str, Any]:
     """The parameters as the engine takes them; what cannot be run is refused here, before anything is queued."""
     chosen = find_algorithm(algorithm)
     if engine == "spark" and algorithm not in BULK:
         raise BadValue(f"engine: spark has {', '.join(BULK)} (got {algorithm!r})", field="algorithm")
-    parsed = parse_bulk(algorithm, params) if engine == "spark" else chosen.parse(params)
+    parsed = parse_bulk(algorithm, params) if engine == "spark" else chosen.checked(params, brokers)
     if "seed" in params:
         raise BadValue(f"params.seed: give seed beside params (got {params['seed']!r})", field="params.seed")
     refuse_below(k, algorithm, parsed)

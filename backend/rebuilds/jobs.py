@@ -119,7 +119,7 @@ class Rebuilds:
     ) -> Rebuild:
         """Queue a rebuild."""
         mirror = self._manager.mirror
-        values = check_request(engine, algorithm, params, mirror.policy.k)
+        values = check_request(engine, algorithm, params, mirror.policy.k, mirror.live.brokers)
         most = self._manager.settings.max_queued_rebuilds
         if (queued := await store.count_queued(self._database)) >= most:
             raise Busy(f"rebuild: {queued} wait already, at most {most} may (TOPICWEAVE_MAX_QUEUED_REBUILDS)")

@@ -422,6 +422,10 @@ REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"algorithm": "weave", "params": {"keep": 0.5, "k": 2}}, "params.keep"),
     ({"algorithm": "low-oda", "params": {"rho": "many"}}, "rho"),
     ({"algorithm": "gm", "speed": 9}, "speed"),
+    ({"algorithm": "gm", "params": {"rounds": 10**300}}, "rounds"),
+    ({"algorithm": "gm2", "params": {"b": 0.5}}, "b"),
+    ({"algorithm": "dc", "params": {"score": "weave", "ties": "random"}}, "ties"),
+    ({"algorithm": "dc", "params": {"parts": 61}}, "parts"),
     ({"params": {}}, "algorithm"),
 )
 
