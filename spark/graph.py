@@ -167,7 +167,7 @@ class RebuildRecord:
                 {"rebuild": self.rebuild, **parameters},
             ).records
         except (DriverError, Neo4jError, OSError) as error:
-            reason = (str(error) or type(error).__name__).splitlines()[0]
+            reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
             raise JobFailed(f"Neo4j at {self.access.uri}: {reason}") from None
 
 

@@ -14,19 +14,14 @@ from pyspark.sql import SparkSession
 import cypher
 from algorithms import BadInput, Cancelled, Interests, Overlay, build
 from algorithms.bulk import parse_bulk
-from backend.managed.jars import neo4j_jars
-from backend.managed.java import find_java
-from backend.managed.processes import free_port
-from backend.managed.server import ManagedNeo4j
-from backend.settings import Settings
 from spark import bulk, graph
-from spark.errors import JobFailed, told
+from spark.errors import JobFailed
 from spark.ids import Coded
 from spark.rebuild import _written, rebuild_graph
 from tests.backend.conftest import rows
 from tests.conftest import Neo4jServer
 from tests.spark.jobs import links_frame
-from tests.spark.living import access, candidates, fill
+from tests.spark.living import access, candidates
 from tests.spark.page_proxy import pages_of
 
 pytestmark = pytest.mark.neo4j
@@ -211,40 +206,6 @@ def test_nobody_waits_for_it(neo4j_server: Neo4jServer, live: neo4j.Driver) -> N
         pytest.raises(BadInput, match="this rebuild is dropped, not running"),
     ):
         record.check()
-
-
-@pytest.mark.long
-def test_neo4j_goes_in_the_middle(
-    spark: SparkSession,
-    small: Interests,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Its own server, stopped between the reading and the writing: one line that names it."""
-    jars = neo4j_jars(Settings.load(), lambda line: None)
-    home = tmp_path_factory.mktemp("neo4j-going")
-    with ManagedNeo4j(
-        home, free_port(), find_java(), jars, heap_mb=256, page_cache_mb=64, short_lived=True
-    ) as server:
-        with neo4j.GraphDatabase.driver(server.uri, auth=(server.user, server.password)) as driver:
-            for text in cypher.schema():
-                driver.execute_query(neo4j.Query(text).text)
-            fill(driver, [{"id": name, "topics": small.topics_of(name)} for name in small.brokers[:60]])
-        write = graph.write_candidates
-
-        def stop_first(*arguments: Any) -> None:
-            server.stop()
-            write(*arguments)
-
-        monkeypatch.setattr(graph, "write_candidates", stop_first)
-        with (
-            graph.RebuildRecord(graph.Access(server.uri, server.user, server.password), "r1") as record,
-            pytest.raises(Exception) as raised,
-        ):
-            rebuild_graph(spark, record, "dc", parse_bulk("dc", {"parts": 2}))
-    said = str(raised.value) if isinstance(raised.value, JobFailed) else told(raised.value)
-    assert "Neo4j" in said or "127.0.0.1" in said or "Unable to connect" in said
-    assert "\n" not in said
 
 
 @pytest.mark.long
