@@ -7,7 +7,8 @@ nothing is lost with it. One of the live overlay can be applied to it afterwards
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -15,11 +16,11 @@ from uuid import uuid4
 
 import structlog
 
-from algorithms import BadInput, Interests, Overlay
+from algorithms import BadInput, Cancelled, Interests, Overlay
 from algorithms.churn import Round, simulate
 from algorithms.live import Change
 from algorithms.workloads import generate
-from backend.errors import BadValue, Conflict, NotFound, Problem
+from backend.errors import BadValue, Busy, Conflict, NotFound, Problem
 from backend.live import Proposal
 from backend.live.proposal import planner
 from backend.manager import Manager
@@ -29,9 +30,15 @@ from backend.worker import Report, in_process
 log = structlog.get_logger(__name__)
 
 SIMULATIONS_KEPT = 50
+ROUNDS_KEPT = 500_000
+"""Of all that are over; the oldest are forgotten with all their rounds."""
+MOST_WAITING = 10
+MOST_SUBSCRIPTIONS = 5_000_000
+"""Of a generated workload: more than the largest overlay that was measured holds."""
 ROUNDS_AT_MOST = 100_000
 AT_ONCE = 2
 
+UNDER_WAY = ("queued", "running", "applying")
 State = Literal["queued", "running", "done", "failed", "cancelled", "applying", "applied"]
 
 
@@ -54,9 +61,9 @@ class Simulation:
     applied: dict[str, int] | None = None
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
-    def as_json(self, after: int | None = None) -> dict[str, Any]:
-        """As the API tells it; the rounds after one that is known already, none of them in a list."""
-        rounds = [] if after is None else self.rounds[max(0, after) :]
+    def as_json(self, after: int | None = None, limit: int = ROUNDS_AT_MOST) -> dict[str, Any]:
+        """As the API tells it; some rounds after one that is known already, none of them in a list."""
+        rounds = [] if after is None else self.rounds[after : after + limit]
         return {
             "id": self.id,
             "state": self.state,
@@ -104,6 +111,10 @@ class Simulations:
             raise BadValue(f"workload: source {source!r} {wanted}", field="workload")
         if options["rounds"] > ROUNDS_AT_MOST:
             raise BadValue(f"rounds: at most {ROUNDS_AT_MOST} (got {options['rounds']})", field="rounds")
+        check_options(workload, options)
+        waiting = sum(one.state == "queued" for one in self._all.values())
+        if waiting >= MOST_WAITING:
+            raise Busy(f"simulation: {waiting} wait already")
         mirror = self._manager.mirror
         simulation = Simulation(
             str(uuid4()),
@@ -113,13 +124,19 @@ class Simulations:
             mirror.version,
         )
         self._all[simulation.id] = simulation
-        while len(self._all) > SIMULATIONS_KEPT:
-            oldest = next(iter(self._all))
-            if self._all[oldest].state in ("queued", "running", "applying"):
-                break
-            del self._all[oldest]
+        self._forget()
         simulation.task = asyncio.create_task(self._run(simulation, workload, options))
         return simulation
+
+    def _forget(self) -> None:
+        """The oldest that are over go, where there are too many, or where they keep too many rounds."""
+        over = [one for one in self._all.values() if one.state not in UNDER_WAY]
+        rounds = sum(len(one.rounds) for one in over)
+        for one in over:
+            if len(self._all) <= SIMULATIONS_KEPT and rounds <= ROUNDS_KEPT:
+                break
+            rounds -= len(one.rounds)
+            del self._all[one.id]
 
     async def _run(
         self, simulation: Simulation, workload: Mapping[str, Any] | None, options: dict[str, Any]
@@ -198,6 +215,41 @@ class Simulations:
         """End what runs."""
         for simulation in self._all.values():
             await self.cancel(simulation.id)
+
+
+def check_options(workload: Mapping[str, Any] | None, options: Mapping[str, Any]) -> None:
+    """What the simulator and the workload would refuse is refused before anything is queued."""
+
+    def begun(_share: float, _stage: str) -> None:
+        raise Cancelled("the options are good")
+
+    try:
+        with suppress(Cancelled):
+            simulate(Interests.from_mapping({}), progress=begun, **options)
+        if workload is None:
+            return
+        subscriptions = workload["brokers"] * workload["subscriptions"]
+        if subscriptions > MOST_SUBSCRIPTIONS:
+            raise BadInput(
+                "workload.subscriptions",
+                workload["subscriptions"],
+                f"at most {MOST_SUBSCRIPTIONS} in all, with {workload['brokers']} brokers",
+            )
+        with prefixed("workload."):
+            generate(
+                **{**workload, "brokers": 1}
+            )  # that many brokers take long, and are checked by their number
+    except BadInput as error:
+        raise BadValue(str(error), field=error.field) from None
+
+
+@contextmanager
+def prefixed(where: str) -> Iterator[None]:
+    """Name the fields of a part as its whole does."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{where}{error.field}", error.value, error.reason) from None
 
 
 def _simulate(

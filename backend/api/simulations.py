@@ -7,24 +7,27 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from algorithms.churn.simulate import KEEP
+from algorithms.churn.simulate import KEEP, LARGEST_KEEP
 from backend.api.access import Operator
 from backend.api.paths import SimulationId
 from backend.simulations import Simulations
 
 router = APIRouter(prefix="/simulations", tags=["simulations"])
 
+LARGEST_SEED = 2**63 - 1
+ROUNDS_A_PAGE = 10_000
+
 
 class Workload(BaseModel):
     """Interests to be generated."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     brokers: int = Field(ge=1, le=200_000)
     topics: int = Field(ge=1, le=100_000)
-    subscriptions: int = Field(ge=0, le=10_000)
+    subscriptions: int = Field(ge=1, le=10_000, description="of each broker; no more than there are topics")
     distribution: Literal["uniform", "zipf", "exponential"] = "uniform"
-    exponent: float | None = Field(None, gt=0)
-    seed: int = Field(0, ge=0)
+    exponent: float | None = Field(None, gt=0, le=20)
+    seed: int = Field(0, ge=0, le=LARGEST_SEED)
 
 
 class SimulationRequest(BaseModel):
@@ -32,6 +35,7 @@ class SimulationRequest(BaseModel):
 
     model_config = ConfigDict(
         extra="forbid",
+        allow_inf_nan=False,
         json_schema_extra={"examples": [{"source": "live", "rounds": 200, "strategy": "weave"}]},
     )
     source: Literal["live", "workload"] = "live"
@@ -47,12 +51,12 @@ class SimulationRequest(BaseModel):
     strategy: Literal["weave", "shadow", "naive", "rebuild"] = "weave"
     rebuild: Literal["fresh", "sticky"] = "fresh"
     rebuild_every: int | None = Field(None, ge=0)
-    keep: float = Field(KEEP, ge=0)
+    keep: float = Field(KEEP, ge=0, le=LARGEST_KEEP)
     k: int = Field(1, ge=1, le=2)
     rho: float = Field(3.0, ge=1)
-    lambda_: int = Field(3, ge=1, alias="lambda")
+    lambda_: int = Field(3, ge=1, le=1000, alias="lambda", description="no less than k")
     drift_every: int = Field(50, ge=0)
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, le=LARGEST_SEED)
 
     def options(self) -> dict[str, Any]:
         """The arguments of the simulator."""
@@ -93,9 +97,12 @@ async def read_simulation(
     simulations: AllSimulations,
     simulation: SimulationId,
     after: Annotated[int, Query(ge=0, description="only the rounds after this one")] = 0,
+    limit: Annotated[
+        int, Query(ge=1, le=ROUNDS_A_PAGE, description="at most so many rounds")
+    ] = ROUNDS_A_PAGE,
 ) -> dict[str, Any]:
-    """One simulation with its rounds so far."""
-    return simulations.find(simulation).as_json(after)
+    """One simulation with its rounds so far: a page of them, and in `next` how many there are."""
+    return simulations.find(simulation).as_json(after, limit)
 
 
 @router.post("/{simulation:id}/apply", status_code=202)

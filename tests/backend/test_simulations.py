@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import neo4j
 import pytest
+from fastapi import FastAPI
 
+from backend import simulations
 from tests.backend.conftest import rows
 from tests.backend.live import KEY, Served, served
 from tests.backend.test_rebuilds import check_every_version, fill, wait_until
@@ -52,6 +54,8 @@ def test_a_generated_workload_is_simulated_and_stopped_and_not_applied(live: Ser
     assert [row["round"] for row in done["rounds"]] == list(range(1, 13))
     later = live.client.get(f"/v1/simulations/{short}", params={"after": 9}, headers=KEY).json()
     assert later["rounds"] == done["rounds"][9:]
+    page = live.client.get(f"/v1/simulations/{short}", params={"after": 3, "limit": 2}, headers=KEY).json()
+    assert (page["rounds"], page["next"]) == (done["rounds"][3:5], 12)
     wait_until(lambda: live.ask("GET", "simulations", long)["next"] > 0)
     assert live.ask("DELETE", "simulations", long)["state"] == "cancelled"
     assert live.ask("GET", "simulations", long)["rounds"], "what was simulated stays to be read"
@@ -87,7 +91,48 @@ def test_what_cannot_be_simulated_is_refused(live: Served) -> None:
         ({"rounds": 0}, "rounds"),
         ({"rounds": 100_001}, "rounds"),
         ({"strategy": "prayer"}, "strategy"),
+        ({"source": "workload", "workload": {**WORKLOAD, "subscriptions": 11}}, "workload.subscriptions"),
+        ({"source": "workload", "workload": {**WORKLOAD, "subscriptions": 0}}, "workload.subscriptions"),
+        ({"source": "workload", "workload": {**WORKLOAD, "exponent": 21}}, "workload.exponent"),
+        ({"source": "workload", "workload": {**WORKLOAD, "seed": 2**63}}, "workload.seed"),
+        (
+            {
+                "source": "workload",
+                "workload": {"brokers": 200_000, "topics": 10_000, "subscriptions": 5_000},
+            },
+            "workload.subscriptions",
+        ),
+        ({"rebuild": "sticky", "k": 2}, "rebuild"),
+        ({"strategy": "rebuild", "rebuild_every": 0}, "rebuild_every"),
+        ({"keep": 1e9}, "keep"),
+        ({"lambda": 1, "k": 2}, "lambda"),
+        ({"seed": 2**63}, "seed"),
     ):
         assert live.ask("POST", "simulations", json=request, status=422)["field"] == field
+    sent = {**KEY, "Content-Type": "application/json"}
+    for name in ("rho", "keep", "join_share"):
+        answer = live.client.post("/v1/simulations", headers=sent, content=f'{{"{name}": 1e999}}')
+        assert (answer.status_code, answer.json()["field"]) == (422, name)
     assert live.ask("GET", "simulations", "no", status=404)["field"] == "simulation"
     assert live.ask("GET", "simulations")["items"] == []
+
+
+def test_the_oldest_that_are_over_are_forgotten(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulations, "ROUNDS_KEPT", 20)
+    monkeypatch.setattr(simulations, "MOST_WAITING", 1)
+    kept = cast(FastAPI, live.client.app).state.simulations
+    held = ask(live, source="workload", workload={**WORKLOAD, "brokers": 2000}, rounds=100_000)
+    first, second = (ask(live, source="workload", workload=WORKLOAD, rounds=12) for _ in range(2))
+    wait_for(live, first, "done")
+    wait_for(live, second, "done")
+    third = ask(live, source="workload", workload=WORKLOAD, rounds=3)
+    assert {one.id for one in kept.list()} == {held, second, third}, "the oldest one that is over went"
+    wait_for(live, third, "done")
+    more = [
+        ask(live, source="workload", workload={**WORKLOAD, "brokers": 2000}, rounds=100_000) for _ in range(2)
+    ]
+    wait_until(lambda: [kept.find(one).state for one in (held, *more)].count("running") == 2)
+    body = {"source": "workload", "workload": WORKLOAD}
+    assert live.ask("POST", "simulations", json=body, status=503)["type"].endswith(":busy")
+    for one in (held, *more):
+        live.ask("DELETE", "simulations", one)
