@@ -22,6 +22,8 @@ ORDER = Parameter(
     words=("id", "random", "nearest"),
 )
 
+ANY_NUMBER = 2**31 - 1
+
 
 def _declared(algorithm: str, name: str) -> Parameter:
     return next(p for p in find_algorithm(algorithm).parameters if p.name == name)
@@ -56,4 +58,9 @@ def parse_bulk(algorithm: str, given: Mapping[str, object]) -> dict[str, Value]:
     for name, value in given.items():
         if name not in known:
             raise UnknownParameter(f"{algorithm} on Spark", name, value, known)
-    return {name: p.parse(given[name]) if name in given else p.default for name, p in known.items()}
+    values = {name: p.parse(given[name]) if name in given else p.default for name, p in known.items()}
+    chosen = find_algorithm(algorithm)
+    if chosen.check is not None:
+        # How many brokers there are, a job learns when it reads them.
+        chosen.check({**chosen.parse({}), **values}, ANY_NUMBER)
+    return values

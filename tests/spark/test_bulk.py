@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from algorithms import BadInput, Interests, build, divide_conquer
-from algorithms.bulk import parse_bulk
+from algorithms.bulk import BULK, parse_bulk
+from backend.rebuilds.engines import check_request
 from spark.conquer import group_parts
 from spark.ids import Coded
 from tests.spark.jobs import built, built_coded, frame, overlay_of
@@ -97,13 +99,22 @@ def test_ids_of_any_script_are_ordered_by_code_points(spark: SparkSession) -> No
         ("gm", {"parts": 3}, "parts: gm on Spark takes no such parameter"),
         ("dc", {"parts": 0}, "parts: must be a whole number or auto, at least 1 (got 0)"),
         ("degree-cover", {"k": 3}, "k: must be a whole number, at least 2 and at most 2 (got 3)"),
+        (
+            "dc",
+            {"score": "weave", "ties": "random"},
+            "ties: is a choice of the score contribution; weave takes low degrees first (got 'random')",
+        ),
         ("dc", {"max_part": 1}, "max_part: must be a whole number, at least 2 (got 1)"),
     ],
 )
 def test_bad_parameters_are_named(algorithm: str, params: dict[str, Any], said: str) -> None:
+    """By the job, and by the API before it starts one."""
     with pytest.raises(BadInput) as raised:
         parse_bulk(algorithm, params)
     assert said in str(raised.value)
+    if algorithm in BULK:
+        with pytest.raises(BadInput, match=re.escape(said)):
+            check_request("spark", algorithm, params, 1)
 
 
 @pytest.mark.parametrize(

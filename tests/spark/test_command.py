@@ -41,6 +41,21 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
             "gm on Spark takes no such",
         ),
         (
+            [
+                "--algorithm",
+                "dc",
+                "--score",
+                "weave",
+                "--ties",
+                "row",
+                "--neo4j",
+                "bolt://127.0.0.1:9",
+                "--rebuild",
+                "r",
+            ],
+            "ties: is a choice of the score contribution",
+        ),
+        (
             ["--algorithm", "dc", "--interests", "a.parquet", "--links", "b.csv"],
             "links: the name must end in .parquet",
         ),
