@@ -59,10 +59,17 @@ def degree_cover(
 
 
 def covered(
-    interests: Interests, k: int, score: Score, *, prune: bool, limits: Limits, progress: Progress
+    interests: Interests,
+    k: int,
+    score: Score,
+    *,
+    prune: bool,
+    limits: Limits,
+    progress: Progress,
+    earlier: Ints | None = None,
 ) -> Ints:
-    """Cover the needs by a score, restore k-connectivity, prune."""
-    links = cover(interests, k, score, limits=limits, progress=part_of(progress, 0.0, 0.5))
+    """Cover the needs by a score that holds on to ``earlier`` links, restore k-connectivity, prune."""
+    links = cover(interests, k, score, earlier=earlier, limits=limits, progress=part_of(progress, 0.0, 0.5))
     if k == 2:
         more = biconnect(interests, existing=links, limits=limits, progress=part_of(progress, 0.5, 0.7)).links
     else:

@@ -63,7 +63,7 @@ KEEP = Parameter(
     "keep",
     float,
     0.0,
-    "raise the score of links that exist by up to this share, for a rebuild that changes less (k = 1)",
+    "raise the score of links that exist by up to this share, for a rebuild that changes less",
     minimum=0,
     maximum=1_000_000,
 )
@@ -106,17 +106,18 @@ def weave(
         raise BadInput("keep", keep, "needs the links to keep")
     limits = Limits(memory_mb)
     if k > 1:
-        for name, value in (("delta", delta), ("rho", rho), ("keep", keep), ("shortcuts", shortcuts)):
+        for name, value in (("delta", delta), ("rho", rho), ("shortcuts", shortcuts)):
             if value:
                 raise BadInput(name, value, "works for k = 1 only")
         k = min(k, max(int(interests.topic_sizes().max(initial=1)), 2))
         return covered(
             interests,
             k,
-            weighted(interests, k, alpha, beta),
+            weighted(interests, k, alpha, beta, keep),
             prune=prune is not False,
             limits=limits,
             progress=progress,
+            earlier=earlier if keep else None,
         )
     until = 1.0 - 0.3 * (shortcuts > 0) - 0.2 * bool(prune)
     weights = Weights(alpha, beta, delta, keep)

@@ -158,18 +158,30 @@ def _connected() -> Iterator[str]:
 
 
 def _sticky() -> Iterator[str]:
-    yield "| after 500 rounds at 500/100/20 | links | above a fresh build | opened | closed | changes against it |"
-    yield "|---|--:|--:|--:|--:|--:|"
+    yield (
+        "| after 500 rounds at 500/100/20 | links | above a fresh build | opened | closed"
+        " | changes against it | max degree |"
+    )
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    for k, name in ((1, "uniform"), (2, "uniform"), (2, "Zipf 2")):
+        yield from _sticky_rows(k, name)
+
+
+def _sticky_rows(k: int, name: str) -> Iterator[str]:
     ends = [
-        simulate(interests, rounds=500, strategy="weave", seed=seed, drift_every=0).end
-        for seed, interests in zip(SEEDS, _inputs("500/100/20 uniform"), strict=True)
+        simulate(interests, rounds=500, strategy="weave", k=k, seed=seed, drift_every=0).end
+        for seed, interests in zip(SEEDS, _inputs(f"500/100/20 {name}"), strict=True)
     ]
     fresh: list[tuple[int, int]] = []
-    yield f"| as it is | {fmean(len(end.links) for end in ends):,.0f} | | | | |"
+    yield (
+        f"| k = {k}, {name}: as it is | {fmean(len(end.links) for end in ends):,.0f} | | | | "
+        f"| {max(end.max_degree for end in ends)} |"
+    )
     for keep in (0.0, 0.25, 0.5, 0.7, 1.0):
-        links, opened, closed = [], [], []
+        links, opened, closed, degrees = [], [], [], []
         for end in ends:
-            after = build("weave", end.interests, keep=keep, earlier=end)
+            after = build("weave", end.interests, k=k, keep=keep, earlier=end)
+            degrees.append(after.max_degree)
             kept = len(set(map(tuple, end.links.tolist())) & set(map(tuple, after.links.tolist())))
             links.append(len(after.links))
             opened.append(len(after.links) - kept)
@@ -179,8 +191,8 @@ def _sticky() -> Iterator[str]:
         drift = sum(links) / sum(n for n, _ in fresh) - 1
         changes = (sum(opened) + sum(closed)) / sum(c for _, c in fresh)
         yield (
-            f"| weave --keep {keep:g} | {fmean(links):,.0f} | {drift:.1%} | {fmean(opened):,.0f}"
-            f" | {fmean(closed):,.0f} | {changes:.2f} |"
+            f"| weave --k {k} --keep {keep:g} | {fmean(links):,.0f} | {drift:.1%} | {fmean(opened):,.0f}"
+            f" | {fmean(closed):,.0f} | {changes:.2f} | {max(degrees)} |"
         )
 
 

@@ -194,7 +194,7 @@ def simulate(
             before = live.snapshot()
             if rebuild == "sticky":
                 target = build(
-                    "weave", before.interests, keep=keep, earlier=before, seed=seed, progress=within
+                    "weave", before.interests, k=k, keep=keep, earlier=before, seed=seed, progress=within
                 )
             else:
                 target = build(name, before.interests, seed=seed, progress=within, **asked)
@@ -274,8 +274,6 @@ def _check(given: dict[str, Any]) -> None:
     for name, words in (("newcomers", get_args(Newcomers)), ("rebuild", get_args(Rebuild))):
         if given[name] not in words:
             raise BadInput(name, given[name], f"must be one of {', '.join(words)}")
-    if given["rebuild"] == "sticky" and given["k"] != 1:
-        raise BadInput("rebuild", "sticky", "works for k = 1 only")
     keep = given["keep"]
     if isinstance(keep, bool) or not isinstance(keep, (int, float)) or not 0 <= keep <= LARGEST_KEEP:
         raise BadInput("keep", keep, f"must be a number, at least 0 and at most {LARGEST_KEEP}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.connectivity import Flags
-from algorithms.cover.score import least_score, level_of
+from algorithms.cover.score import kept, least_score, level_of
 from algorithms.interests import Ints, Longs
 from algorithms.jit import kernel
 
@@ -98,6 +98,9 @@ def count_pairs(
     worth: Ints,
     linked_start: Longs,
     linked: Ints,
+    earlier_start: Longs,
+    earlier: Ints,
+    bonus: int,
     count: Ints,
     reached: Ints,
     first: Ints,
@@ -109,8 +112,8 @@ def count_pairs(
 
     ``joined``: the topics whose components count; ``label`` and ``worth``: the component of each subscription, what
     joining each component is worth.
-    ``linked[linked_start[r]:linked_start[r + 1]]``: the links of row r, which are no candidates; ``count`` (all 0) and
-    ``reached`` are scratch, one place a row; ``value`` holds levels and ``levels[c]`` the number of entries of level c.
+    ``linked[linked_start[r]:linked_start[r + 1]]``: the links of row r, which are no candidates; ``earlier`` in the same
+    way: the links of before, whose scores get the ``bonus``; ``count`` (all 0) and ``reached`` are scratch, one place a row; ``value`` holds levels and ``levels[c]`` the number of entries of level c.
 
     True when the entries are full and all of one level, and the caller may give more room or that level is the ceiling,
     so that they may be worked off before the rest is counted.
@@ -141,6 +144,14 @@ def count_pairs(
                     after += max(join, joining[at])
                 count[w] = after
                 if before < floor and after >= floor:
+                    reached[n] = w
+                    n += 1
+        for b in range(earlier_start[r], earlier_start[r + 1]):
+            w = earlier[b]
+            before = count[w]
+            if before > 0:
+                count[w] = kept(before, bonus)
+                if before < floor and count[w] >= floor:
                     reached[n] = w
                     n += 1
         for k in range(n):

@@ -14,7 +14,7 @@ from algorithms.components import common_slots
 from algorithms.connectivity import Flags
 from algorithms.cover import band
 from algorithms.cover.band import CEILING, FILLED, LEVEL, ROW
-from algorithms.cover.score import Score, level_of
+from algorithms.cover.score import Score, kept, level_of
 from algorithms.engine import Limits
 from algorithms.engine.components import join_components
 from algorithms.engine.entries import ACCEPTED, KEY, TOP, append, queue_levels, write_link
@@ -36,16 +36,20 @@ def cover(
     score: Score,
     *,
     existing: Ints | None = None,
+    earlier: Ints | None = None,
     limits: Limits | None = None,
     progress: Progress = silent,
 ) -> Ints:
     """Links such that every subscriber has min(k, n_t - 1) of them in each of its topics, in the order taken.
 
-    ``existing`` links serve needs and are not among those returned.
+    ``existing`` links serve needs and are not among those returned. ``earlier`` ones serve nothing yet, and score more
+    than others (:attr:`Score.keep`).
     """
     limits = limits or Limits()
-    before = np.empty((0, 2), np.int32) if existing is None else existing
-    run = _Run(interests, k, score, before)
+    none = np.empty((0, 2), np.int32)
+    run = _Run(
+        interests, k, score, none if existing is None else existing, none if earlier is None else earlier
+    )
     whole = max(run.left, 1)
     ceiling = run.most_level
     while run.left:
@@ -57,10 +61,11 @@ def cover(
 class _Run:
     """The state of one run between kernels."""
 
-    def __init__(self, interests: Interests, k: int, score: Score, existing: Ints) -> None:
+    def __init__(self, interests: Interests, k: int, score: Score, existing: Ints, earlier: Ints) -> None:
         self.interests = interests
         self.score = score
         self.existing = existing
+        self.earlier_start, self.earlier = _by_smaller_end(earlier, len(interests.brokers))
         sizes = interests.topic_sizes()
         self.need = np.minimum(k, sizes - 1)[interests.broker_topics].astype(np.int32)
         self.place = np.empty(interests.subscriptions, np.int64)
@@ -74,7 +79,8 @@ class _Run:
         self.degree = np.bincount(existing.ravel(), minlength=len(interests.brokers)).astype(np.int32)
         self.cursor = np.zeros(8, np.int64)
         worth = (score.unit[interests.broker_topics].astype(np.int64) * score.gain[self.need]).sum(initial=0)
-        self.most_level = int(level_of(min(3 * int(worth), (1 << 31) - 1), score.bits))
+        most = kept(min(3 * int(worth), (1 << 31) - 1), score.bonus)
+        self.most_level = int(level_of(most, score.bits))
 
     def _start_components(self) -> None:
         """The components that the existing links make, in topics where they count."""
@@ -114,7 +120,9 @@ class _Run:
         list_start, member, weight, component, joining, walk_from = band.make_lists(
             i.topic_start, i.topic_brokers, self.place, need, score.unit, score.gain, label, worth
         )
-        linked_start, linked = self._linked()
+        linked_start, linked = _by_smaller_end(
+            np.concatenate([self.existing, self.links[: self.cursor[ACCEPTED]]]), rows
+        )
         visits = _count_visits(list_start, i.broker_topics, self.place, need, walk_from)
         most_entries = max(limits.most_entries, rows)
         entries = min(most_entries, max(visits // VISITS_PER_ENTRY, SMALLEST_BAND, rows))
@@ -148,6 +156,9 @@ class _Run:
                 worth,
                 linked_start,
                 linked,
+                self.earlier_start,
+                self.earlier,
+                score.bonus,
                 count,
                 reached,
                 first,
@@ -162,14 +173,6 @@ class _Run:
             elif full or gauge[ROW] >= rows:
                 self._work_off(gauge, first, second, value, levels, limits.steps, report)
         return int(gauge[LEVEL]) - 1
-
-    def _linked(self) -> tuple[Longs, Ints]:
-        """The links so far, each with its smaller end, in compressed rows: a row is paired with later ones only."""
-        links = np.concatenate([self.existing, self.links[: self.cursor[ACCEPTED]]])
-        low, high = links.min(axis=1, initial=np.iinfo(np.int32).max), links.max(axis=1, initial=-1)
-        starts = np.zeros(len(self.degree) + 1, np.int64)
-        np.cumsum(np.bincount(low, minlength=len(self.degree)), out=starts[1:])
-        return starts, high[np.argsort(low, kind="stable")]
 
     def _work_off(
         self,
@@ -205,6 +208,9 @@ class _Run:
             self.size,
             self.worth,
             self.decay,
+            self.earlier_start,
+            self.earlier,
+            score.bonus,
             self.degree,
             first,
             second,
@@ -220,6 +226,14 @@ class _Run:
             report()
         gauge[FILLED] = 0
         levels[:] = 0
+
+
+def _by_smaller_end(links: Ints, brokers: int) -> tuple[Longs, Ints]:
+    """Links in compressed rows, each with its smaller end and ascending: a row is paired with later ones only."""
+    low, high = links.min(axis=1, initial=np.iinfo(np.int32).max), links.max(axis=1, initial=-1)
+    starts = np.zeros(brokers + 1, np.int64)
+    np.cumsum(np.bincount(low, minlength=brokers), out=starts[1:])
+    return starts, high[np.lexsort((high, low))]
 
 
 @kernel
@@ -299,6 +313,9 @@ def _take(
     size: Ints,
     worth: Ints,
     decay: Floats,
+    earlier_start: Longs,
+    earlier: Ints,
+    bonus: int,
     degree: Ints,
     first: Ints,
     second: Ints,
@@ -316,7 +333,7 @@ def _take(
     ``first``, ``second`` and ``following`` are the band's entries, queued by level and, within the level at work, by
     the larger degree of the two ends, which only grows. An accepted entry leaves the queues, so no pair comes twice.
     ``joined``: the topics whose components count; ``label``, ``ring``, ``size``, ``worth``: the components as the engine
-    has them, and what joining one is worth.
+    has them, and what joining one is worth. ``earlier_start``, ``earlier``: the links of before, by their smaller ends.
     """
     while cursor[TOP] >= lowest:
         level = cursor[TOP]
@@ -340,6 +357,8 @@ def _take(
                 score += unit[t] * (gain[need[i]] + gain[need[j]])
                 if joined[t] and label[i] != label[j] and need[i] + need[j] > 0:
                     score += max(worth[label[i]], worth[label[j]])
+            if score and _is_among(earlier_start, earlier, v, w):
+                score = kept(score, bonus)
             current = level_of(score, bits) if score else 0
             if current == level:
                 for n in range(found):
@@ -353,3 +372,11 @@ def _take(
         cursor[TOP] = level - 1
         cursor[KEY] = -1
     return True
+
+
+@kernel
+def _is_among(starts: Longs, others: Ints, v: int, w: int) -> bool:
+    """Whether a pair is one of the links in these rows."""
+    low, high = min(v, w), max(v, w)
+    at = starts[low] + np.searchsorted(others[starts[low] : starts[low + 1]], high)
+    return bool(at < starts[low + 1] and others[at] == high)

@@ -8,6 +8,8 @@ and, where a score looks at components too, in each small topic where one has a 
 
     + unit[t] * (size of the smaller component)^-beta
 
+A link of before may be held on to: its score counts 1 + keep times as much.
+
 Everything is in whole numbers, so that it is the same on every machine.
 Scores fall into *levels*: exact up to 2^(bits + 1), above that one level holds the scores with the same leading bits.
 Needs never grow and components only do, so no score ever grows.
@@ -25,6 +27,7 @@ from algorithms.jit import kernel
 from algorithms.workloads import Floats
 
 _LARGEST = 1 << 30
+_LARGEST_KEEP = 255.0
 LARGEST_JOINED = 256
 """Subscribers of a topic whose components count. A cover leaves few components however large a topic is, so in large ones
 restoring costs next to nothing a subscriber, and looking at components would cost more than all the rest."""
@@ -42,6 +45,13 @@ class Score:
     """How many leading bits tell two levels apart."""
     beta: float | None = None
     """How fast the worth of joining a component falls with its size; None: joining components is worth nothing."""
+    keep: float = 0.0
+    """By what share the scores of links of before are raised."""
+
+    @property
+    def bonus(self) -> int:
+        """The factor of links of before, in 256ths. With the largest a topic of theirs outweighs all of another link's."""
+        return round((1 + min(self.keep, _LARGEST_KEEP)) * 256)
 
     def joined(self, interests: Interests) -> Flags:
         """Topic -> whether its components count."""
@@ -67,7 +77,7 @@ def sized(interests: Interests, k: int) -> Score:
     return Score(np.ones(len(interests.topics), np.int32), np.arange(k + 1, dtype=np.int32), 13)
 
 
-def weighted(interests: Interests, k: int, alpha: float = 0.6, beta: float = 0.5) -> Score:
+def weighted(interests: Interests, k: int, alpha: float = 0.6, beta: float = 0.5, keep: float = 0.0) -> Score:
     """A need counts n_t^-alpha, and larger needs more: popular topics are served by the way, rare ones first.
 
     For k = 2 a link that joins components is worth more: two links each leave rings apart that k >= 3 rarely does.
@@ -79,9 +89,16 @@ def weighted(interests: Interests, k: int, alpha: float = 0.6, beta: float = 0.5
     total = (
         np.add.reduceat(weight[interests.broker_topics], starts) if interests.subscriptions else np.zeros(1)
     )
-    scale = min(_LARGEST / ((2 * k + 1) * float(total.max(initial=1.0))), 1 << 16)
+    bonus = 1 + min(keep, _LARGEST_KEEP)
+    scale = min(_LARGEST / (bonus * (2 * k + 1) * float(total.max(initial=1.0))), 1 << 16)
     unit = np.maximum(np.rint(weight * scale), 1).astype(np.int32)
-    return Score(unit, np.arange(k + 1, dtype=np.int32), 5, beta if k == 2 else None)
+    return Score(unit, np.arange(k + 1, dtype=np.int32), 5, beta if k == 2 else None, keep)
+
+
+@kernel
+def kept(score: int, bonus: int) -> int:
+    """The score of a link of before, by a factor in 256ths."""
+    return int(np.int64(score) * bonus) >> 8
 
 
 @kernel

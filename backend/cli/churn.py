@@ -69,7 +69,7 @@ ROUNDS_SHOWN = 20
 @click.option(
     "--rebuild",
     default="fresh",
-    help="fresh, or sticky: weave that holds on to links that exist (k = 1)  [default: fresh]",
+    help="fresh, or sticky: weave that holds on to links that exist  [default: fresh]",
 )
 @click.option(
     "--rebuild-every",

@@ -27,7 +27,7 @@ def build_links(
     """The new links and what they would change."""
     chosen = find_algorithm(algorithm)
     curve = algorithm == "weave"
-    earlier = before if chosen.sticky and params.get("k", 1) == 1 else None
+    earlier = before if chosen.sticky else None
     after = build(
         algorithm,
         before.interests,

@@ -47,7 +47,7 @@ def keep_curve(
     before: Overlay, after: Overlay, params: dict[str, Any], seed: int, report: Progress
 ) -> list[dict[str, Any]] | None:
     """How links, degrees and changes move with ``keep``; None where the builds would take too long."""
-    if len(before.interests.brokers) > BROKERS_FOR_A_CURVE or params.get("k", 1) != 1:
+    if len(before.interests.brokers) > BROKERS_FOR_A_CURVE:
         return None
     old = _keys(before)
     rows = []

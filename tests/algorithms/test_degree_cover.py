@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import combinations
 from pathlib import Path
 
@@ -38,8 +38,10 @@ def needs(interests: Interests, k: int, links: Iterable[Pair]) -> dict[tuple[int
     return {key: max(value, 0) for key, value in need.items()}
 
 
-def scores(interests: Interests, k: int, score: Score, links: list[Pair]) -> dict[Pair, int]:
-    """The score of every pair that is no link yet and serves a need."""
+def scores(
+    interests: Interests, k: int, score: Score, links: list[Pair], before: Collection[Pair] = ()
+) -> dict[Pair, int]:
+    """The score of every pair that is no link yet and serves a need; ``before``: the links to hold on to."""
     topics = topics_by_broker(interests)
     need = needs(interests, k, links)
     component = topic_components(interests, links)
@@ -55,7 +57,7 @@ def scores(interests: Interests, k: int, score: Score, links: list[Pair]) -> dic
                 members = list(of.values())
                 smaller = min(members.count(of[v]), members.count(of[w]))
                 value += int(int(score.unit[t]) * float(smaller) ** -(score.beta or 0.0))
-        found[v, w] = value
+        found[v, w] = value * score.bonus // 256 if (v, w) in before else value
     return found
 
 
@@ -74,6 +76,37 @@ def test_every_link_is_of_the_best_level_at_its_step(
         assert level_of(value[link], score.bits) == level_of(max(value.values()), score.bits)
         taken.append(link)
     assert not any(needs(interests, k, taken).values())
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    any_interests(),
+    st.integers(2, 3),
+    st.sampled_from([0.25, 1.0, 4.0, 1e6]),
+    st.integers(0, 2**31 - 1),
+    st.booleans(),
+)
+def test_links_of_before_score_more_at_every_step(
+    interests: Interests, k: int, keep: float, seed: int, tiny: bool
+) -> None:
+    score = weighted(interests, k, keep=keep)
+    limits = Limits(entries=3, visits=5, steps=2) if tiny else None
+    pairs = np.array(list(combinations(range(len(interests.brokers)), 2)), np.int32).reshape(-1, 2)
+    earlier = pairs[np.random.default_rng(seed).random(len(pairs)) < 0.3]
+    before = {(v, w) for v, w in earlier.tolist()}
+    turned = earlier[:, ::-1] if seed % 2 else earlier
+    taken: list[Pair] = []
+    for v, w in cover(interests, k, score, earlier=turned, limits=limits).tolist():
+        link = (min(v, w), max(v, w))
+        value = scores(interests, k, score, taken, before)
+        assert link in value
+        assert level_of(value[link], score.bits) == level_of(max(value.values()), score.bits)
+        taken.append(link)
+    assert not any(needs(interests, k, taken).values())
+    broken = broken_cover_step(
+        interests, taken, k=k, alpha=0.6, beta=0.5, keep=min(keep, 255.0), before=before
+    )
+    assert broken is None, broken
 
 
 @settings(max_examples=80, deadline=None)

@@ -64,7 +64,6 @@ def test_sticky_rebuilds(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rounds", 3, "--k", 3], "k: must be a whole number"),
         (["--rounds", 3, "--csv", "--json"], "exclude each other"),
         (["--rounds", 3, "--rebuild", "often"], "rebuild: must be one of fresh, sticky"),
-        (["--rounds", 3, "--rebuild", "sticky", "--k", 2], "rebuild: works for k = 1 only"),
         (["--rounds", 3, "--keep", -1], "keep: must be a number, at least 0"),
         ([], "--rounds"),
     ],

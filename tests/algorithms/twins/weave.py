@@ -120,10 +120,17 @@ def broken_weave_step(
 
 
 def cover_scores(
-    interests: Interests, links: list[Pair], *, k: int, alpha: float, beta: float
+    interests: Interests,
+    links: list[Pair],
+    *,
+    k: int,
+    alpha: float,
+    beta: float,
+    keep: float = 0.0,
+    before: Collection[Pair] = (),
 ) -> dict[Pair, float]:
     """For k >= 2: every unlinked pair that serves a need, scored by its needs and (k = 2) the components it
-    joins in small topics where one of them has a need."""
+    joins in small topics where one of them has a need; a pair linked ``before`` 1 + keep times as much."""
     topics = topics_by_broker(interests)
     sizes = interests.topic_sizes().tolist()
     of = topic_components(interests, links)
@@ -145,21 +152,30 @@ def cover_scores(
                 members = list(of[t].values())
                 term += min(members.count(of[t][v]), members.count(of[t][w])) ** -beta
             score += sizes[t] ** -alpha * term
-        found[v, w] = score
+        found[v, w] = score * (1 + keep) if (v, w) in before else score
     return found
 
 
 def broken_cover_step(
-    interests: Interests, links: Links, *, k: int, alpha: float, beta: float, existing: Links = ()
+    interests: Interests,
+    links: Links,
+    *,
+    k: int,
+    alpha: float,
+    beta: float,
+    keep: float = 0.0,
+    before: Collection[Pair] = (),
+    existing: Links = (),
 ) -> Broken | None:
     """The first broken rule of a weighted cover, or None: the best score at every step, until nobody needs anything.
 
     Weights are whole numbers in the kernel, which may cost another tenth of a percent.
     """
     present = [(min(int(a), int(b)), max(int(a), int(b))) for a, b in existing]
+    fixed: dict[str, Any] = {"k": k, "alpha": alpha, "beta": beta, "keep": keep, "before": before}
     for step, (a, b) in enumerate(links):
         link = (min(int(a), int(b)), max(int(a), int(b)))
-        score = cover_scores(interests, present, k=k, alpha=alpha, beta=beta)
+        score = cover_scores(interests, present, **fixed)
         if link not in score:
             return Broken(step, link, "serves a need", "a link already, or nobody needs it")
         if score[link] * LEVEL * 1.001 < max(score.values()):
@@ -167,5 +183,5 @@ def broken_cover_step(
                 step, link, "within one level of the best", f"{score[link]}, best {max(score.values())}"
             )
         present.append(link)
-    left = cover_scores(interests, present, k=k, alpha=alpha, beta=beta)
+    left = cover_scores(interests, present, **fixed)
     return Broken(len(present), None, "finish", f"{max(left)} still serves a need") if left else None
