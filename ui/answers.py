@@ -74,6 +74,8 @@ class Topic(TypedDict):
     articulation_brokers: list[str]
     bridges: list[tuple[str, str]]
     diameter: int | None
+    diameter_sampled: bool
+    """Whether it is a lower bound: the exact one of a very large topic takes too long."""
     connectivity: Connectivity
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import html
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -35,6 +36,13 @@ class Disc:
     x: float
     y: float
     radius: float
+    name: str = ""
+    """What is written beside it, unless it is the end of its id."""
+
+    @property
+    def label(self) -> str:
+        """Its name in the drawing."""
+        return self.name or short(self.id)
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,34 @@ def short(identity: str) -> str:
     return name if len(name) <= MAX_LENGTH else f"{name[: MAX_LENGTH - 1]}…"
 
 
+def names(identities: Iterable[str]) -> dict[str, str]:
+    """A name for each broker of a drawing: the end of its id, with so many segments more as tell it from the others.
+
+    >>> names(["/north/gate", "/south/gate", "/south/lock"])
+    {'/north/gate': 'north/gate', '/south/gate': 'south/gate', '/south/lock': 'lock'}
+    """
+    found: dict[str, str] = {}
+    alike = {identity: identity.rstrip("/").split("/") for identity in identities}
+    depth = 1
+    while alike:
+        ends = {identity: "/".join(parts[-depth:]) for identity, parts in alike.items()}
+        many = Counter(ends.values())
+        for identity, end in ends.items():
+            if many[end] == 1 or depth >= len(alike[identity]):
+                found[identity] = short(identity) if depth == 1 else _middle_out(end)
+        alike = {identity: parts for identity, parts in alike.items() if identity not in found}
+        depth += 1
+    return found
+
+
+def _middle_out(name: str) -> str:
+    """Both ends of a name that is too long: its beginning is what tells it from others, its end what it is."""
+    if len(name) <= MAX_LENGTH:
+        return name
+    head = MAX_LENGTH // 3
+    return f"{name[:head]}…{name[-(MAX_LENGTH - head - 1) :]}"
+
+
 def width(text: str) -> float:
     """How wide a text is drawn, about."""
 
@@ -122,7 +158,7 @@ def places(discs: Iterable[Disc], links: Sequence[Line] = (), half_width: float 
 
 def _choices(disc: Disc) -> Iterator[tuple[Box, float]]:
     """Where a name may lie, and by how much less it is read as its broker's own than right below it."""
-    wide = width(short(disc.id)) + 4
+    wide = width(disc.label) + 4
     down = disc.radius + _LINE / 2 + 2
     across = disc.radius + wide / 2 + 4
     aslant = disc.radius * 0.7 + wide / 2 + 2
@@ -136,14 +172,14 @@ def _choices(disc: Disc) -> Iterator[tuple[Box, float]]:
                 yield Box(disc.x + right * slide, disc.y + below * down, wide), handicap
 
 
-def tiles(identity: str, box: Box, colour: str, halo: str) -> list[Tile]:
+def tiles(name: str, box: Box, colour: str, halo: str) -> list[Tile]:
     """The pictures that make up a name, from left to right."""
     number = max(1, -int(-(box.width + 6) // TILE))
     first = -TILE * (number - 1) / 2
     text = (
         f'<text y="{FONT_SIZE * 0.34:.2f}" text-anchor="middle" font-family="Source Sans,Arial,Helvetica,sans-serif" '
         f'font-size="{FONT_SIZE}" fill="{colour}" stroke="{halo}" stroke-width="3" stroke-linejoin="round" '
-        f'paint-order="stroke">{html.escape(short(identity))}</text>'
+        f'paint-order="stroke">{html.escape(name)}</text>'
     )
     made = []
     for place in range(number):

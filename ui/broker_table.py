@@ -19,7 +19,7 @@ def show(
     *,
     on_column: Callable[[str], None] | None = None,
     columns: Sequence[str] = COLUMNS,
-    name_width: int = 340,
+    name_width: int = 380,
 ) -> None:
     """Draw the rows; tell ``on_column`` which header was clicked."""
     table = frame(rows)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -18,6 +19,26 @@ from ui.answers import RebuildFigures
 HEIGHT = 240
 MAX_BARS = 30
 STAGES = ("before", "peak", "after")
+SMALL = 0.01
+"""A bar of less than this share of the largest is too low to be seen."""
+
+
+def stage_colour(*, legend: bool) -> alt.Color:
+    """A stage has one colour, whatever charts of a page it is in."""
+    colours = palette.current().components[: len(STAGES)]
+    return alt.Color(
+        "stage:N",
+        sort=list(STAGES),
+        scale=alt.Scale(domain=list(STAGES), range=list(colours)),
+        legend=alt.Legend(title=None, orient="top", values=["before", "after"]) if legend else None,
+    )
+
+
+def lopsided(*histograms: Iterable[tuple[int, int]]) -> bool:
+    """Whether a bar that is there would not be seen beside the largest: then a logarithmic axis is worth a switch."""
+    tables = [bars(histogram)["brokers"] for histogram in histograms]
+    drawn = [int(value) for table in tables for value in table if value]
+    return bool(drawn) and min(drawn) < SMALL * max(drawn)
 
 
 def bars(histogram: Iterable[tuple[int, int]]) -> pd.DataFrame:
@@ -40,7 +61,6 @@ def degrees(
     """How many brokers have how many links; on a logarithmic axis the few with many links show too."""
     table = bars(histogram)
     every = max(1, -(-len(table) // 10))
-    scale = alt.Scale(type="symlog") if logarithmic else alt.Undefined
     chart = (
         alt.Chart(table)
         .mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
@@ -54,8 +74,8 @@ def degrees(
             y=alt.Y(
                 "brokers:Q",
                 title="Brokers",
-                scale=scale,
-                axis=alt.Axis(tickMinStep=1, format=",d", tickCount=5),
+                scale=_counted(table["brokers"], logarithmic),
+                axis=_counts(table["brokers"], logarithmic),
             ),
             tooltip=[
                 alt.Tooltip("degree:N", title="Degree"),
@@ -64,6 +84,23 @@ def degrees(
         )
     )
     st.altair_chart(chart, height=height, key=key, alt="Number of brokers by degree")
+
+
+def _counted(values: pd.Series[int], logarithmic: bool) -> alt.Scale:
+    return alt.Scale(type="symlog", domain=_ends(values)) if logarithmic else alt.Scale(nice=5)
+
+
+def _counts(values: pd.Series[int], logarithmic: bool) -> alt.Axis:
+    """Ticks of whole numbers, of a logarithmic axis one a power."""
+    if logarithmic:
+        return alt.Axis(format=",d", values=_powers(float(values.max())))
+    return alt.Axis(format=",d", tickMinStep=1, tickCount=5)
+
+
+def _ends(values: pd.Series[Any]) -> list[int]:
+    """From nothing to a tick above all values."""
+    powers = _powers(float(values.max()))
+    return [powers[0], powers[-1]]
 
 
 def lines(
@@ -78,6 +115,7 @@ def lines(
     zero: bool = False,
     logarithmic: bool = False,
     headed: bool = False,
+    x_domain: tuple[int, int] | None = None,
     height: int = HEIGHT,
 ) -> None:
     """One line a run (column ``run``), each with its colour and its dash."""
@@ -88,12 +126,20 @@ def lines(
         alt.Chart(table)
         .mark_line(point=len(table) < 40, strokeWidth=2)
         .encode(
-            x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(format=",d", tickMinStep=1, tickCount=6)),
+            x=alt.X(
+                f"{x}:Q",
+                title=x_title,
+                scale=alt.Scale(domain=list(x_domain)) if x_domain else alt.Scale(),
+                axis=alt.Axis(format=",d", tickMinStep=1, tickCount=6),
+            ),
             y=alt.Y(
                 f"{y}:Q",
                 # The heading says it; a title along the axis would only be cut off in a low chart.
                 title=None if headed else y_title,
-                scale=alt.Scale(type="symlog") if logarithmic else alt.Scale(zero=zero, nice=True),
+                # As many steps as ticks, so that the highest tick is above all values.
+                scale=alt.Scale(type="symlog", domain=_ends(table[y]))
+                if logarithmic
+                else alt.Scale(zero=zero, nice=4),
                 axis=alt.Axis(format=y_format, values=_powers(float(table[y].max())))
                 if logarithmic
                 else alt.Axis(format=y_format, tickCount=4),
@@ -138,7 +184,7 @@ def stages(before: RebuildFigures, peak: RebuildFigures, after: RebuildFigures, 
                 ],
             )
             marks = base.mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2).encode(
-                color=alt.Color("stage:N", sort=list(STAGES), legend=None)
+                color=stage_colour(legend=False)
             )
             text = base.mark_text(dy=-7, fontSize=12, color=palette.current().text).encode(
                 text=alt.Text("value:Q", format=shape)
@@ -182,7 +228,7 @@ def kept(curve: pd.DataFrame, key: str) -> None:
                 st.altair_chart(marks + text, height=HEIGHT, key=f"{key}-{name}", alt=f"{title} by keep")
 
 
-def histograms(before: RebuildFigures, after: RebuildFigures, key: str) -> None:
+def histograms(before: RebuildFigures, after: RebuildFigures, key: str, *, logarithmic: bool = False) -> None:
     """The degrees before and after, bar beside bar."""
     joined = [*before["degree_histogram"], *after["degree_histogram"]]
     places = bars([(degree, 0) for degree, _ in joined])
@@ -197,8 +243,9 @@ def histograms(before: RebuildFigures, after: RebuildFigures, key: str) -> None:
             for name, first in zip(places["degree"], starts, strict=True)
         ]
     every = max(1, -(-len(starts) // 10))
+    table = pd.DataFrame(rows)
     chart = (
-        alt.Chart(pd.DataFrame(rows))
+        alt.Chart(table)
         .mark_bar()
         .encode(
             x=alt.X(
@@ -208,8 +255,13 @@ def histograms(before: RebuildFigures, after: RebuildFigures, key: str) -> None:
                 axis=alt.Axis(labelAngle=0, values=list(places["degree"][::every])),
             ),
             xOffset=alt.XOffset("stage:N", sort=["before", "after"]),
-            y=alt.Y("brokers:Q", title="Brokers", axis=alt.Axis(format=",d", tickMinStep=1, tickCount=5)),
-            color=alt.Color("stage:N", sort=["before", "after"], legend=alt.Legend(title=None, orient="top")),
+            y=alt.Y(
+                "brokers:Q",
+                title="Brokers",
+                scale=_counted(table["brokers"], logarithmic),
+                axis=_counts(table["brokers"], logarithmic),
+            ),
+            color=stage_colour(legend=True),
             tooltip=[
                 "stage:N",
                 alt.Tooltip("degree:N", title="Degree"),

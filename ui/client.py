@@ -8,6 +8,7 @@ a page cost the API one call; what is sent is never cached and never sent twice.
 from __future__ import annotations
 
 import os
+import time
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -20,6 +21,7 @@ from ui.answers import (
     BrokerPage,
     ChangePage,
     Difference,
+    GraphLink,
     Identity,
     Overlay,
     Topic,
@@ -31,7 +33,10 @@ from ui.answers import (
 
 DEFAULT_API_URL = "http://127.0.0.1:8080"
 TIMEOUT = httpx2.Timeout(5.0, connect=1.0)
+FILE_SECONDS = 60.0
 FRESH_SECONDS = 2
+_late: dict[tuple[object, ...], tuple[float, tuple[str, str]]] = {}
+"""Reads that had no answer in time a moment ago: when, and what was said."""
 
 
 class ApiError(Exception):
@@ -52,6 +57,10 @@ class ApiError(Exception):
     def passes(self) -> bool:
         """Whether waiting may help: the API is away, starting or in trouble, and the call itself is right."""
         return self.status == 0 or self.status >= 500
+
+
+class TooSlow(ApiError):
+    """The API gave no answer in time."""
 
 
 def api_url() -> str:
@@ -104,7 +113,7 @@ def send(
             timeout=httpx2.Timeout(seconds, connect=1.0),
         )
     except httpx2.TimeoutException:
-        raise ApiError("The API is slow", f"{base_url} gave no answer within {seconds:g} seconds.") from None
+        raise TooSlow("The API is slow", f"{base_url} gave no answer within {seconds:g} seconds.") from None
     except httpx2.HTTPError as error:
         raise ApiError("The API does not answer", f"{base_url}: {error}.") from None
     if not response.is_success:
@@ -118,9 +127,24 @@ def send(
 
 
 def get(path: str, key: str, **params: str | int | None) -> Any:
-    """One read; parameters that are None are left out."""
+    """One read; parameters that are None are left out.
+
+    Reads of one thing wait for each other, so that it is asked for once; when it comes too late for the first, the
+    others do not wait as long again, one after the other.
+    """
     given = {name: value for name, value in params.items() if value is not None}
-    return send("GET", path, key, params=given)
+    target = (api_url(), path, key, *sorted(given.items()))
+    for late, (since, _) in list(_late.items()):
+        if time.monotonic() - since > FRESH_SECONDS:
+            _late.pop(late, None)
+    known = _late.get(target)
+    if known is not None:
+        raise TooSlow(*known[1])
+    try:
+        return send("GET", path, key, params=given)
+    except TooSlow as error:
+        _late[target] = (time.monotonic(), (error.title, error.detail))
+        raise
 
 
 def segment(text: str) -> str:
@@ -172,6 +196,12 @@ def topic_graph(key: str, name: str, version: int | None = None, around: str | N
     """One topic's brokers and links with coordinates; ``around`` a broker: two steps from it only."""
     path = f"/v1/topics/{segment(name)}/graph"
     return cast(TopicGraph, get(path, key, version=version, around=around))
+
+
+def topic_links(key: str, name: str, version: int | None = None) -> list[GraphLink]:
+    """The links of a topic too large to draw, for a file: it takes a while, and nobody waits for it unasked."""
+    path, at = f"/v1/topics/{segment(name)}/graph", {} if version is None else {"version": version}
+    return cast(TopicGraph, send("GET", path, key, params={**at}, seconds=FILE_SECONDS))["links"]
 
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=256, show_spinner=False)

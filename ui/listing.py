@@ -71,7 +71,8 @@ def show(
         # It also turns off the browser's own sorting, which would sort this page's rows only.
         mode: Literal["single-column"] = "single-column"
         selectable = {"on_select": sorted_by, "selection_mode": mode}
-    st.dataframe(
+    # Its names may be shortened, so what the table itself would save is not what it says (style.css takes that away).
+    st.container(key=f"list-{key}").dataframe(
         frame,
         key=key,
         hide_index=True,

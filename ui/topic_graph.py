@@ -104,25 +104,35 @@ def mark(broker: GraphBroker, pixels: float, colours: Palette) -> dict[str, Any]
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def drawing(
-    identity: str, _graph: TopicGraph, theme: Theme, half_width: float = HALF_WIDTH
+    identity: str,
+    _graph: TopicGraph,
+    theme: Theme,
+    half_width: float = HALF_WIDTH,
+    _named_in: TopicGraph | None = None,
 ) -> tuple[list[BrokerNode], list[Relationship]]:
-    """What the widget draws, made once per topic state and theme (``identity`` is the graph's digest)."""
+    """What the widget draws, made once per topic state and theme (``identity`` is the digest of both graphs).
+
+    Names lie where there is room for them in ``_named_in``, another state of the same brokers, so that two drawings
+    compare.
+    """
     colours = PALETTES[theme]
     # Articulation brokers last: they lie on top of what they hold together.
     brokers = sorted(_graph["nodes"], key=lambda b: (b["articulation"], b["degree"], b["id"]))
+    names = broker_names.names(broker["id"] for broker in brokers)
     discs = [
-        Disc(broker["id"], x, y, radius(broker, len(brokers)))
+        Disc(broker["id"], x, y, radius(broker, len(brokers)), names[broker["id"]])
         for broker, (x, y) in zip(brokers, spread(brokers, half_width), strict=True)
     ]
     nodes = []
     if len(brokers) <= NAMED_BROKERS:
         at = {disc.id: (disc.x, disc.y) for disc in discs}
-        lines = [(at[link["a"]], at[link["b"]]) for link in _graph["links"]]
-        told = _telling(_graph)
+        named_in = _named_in or _graph
+        lines = [(at[link["a"]], at[link["b"]]) for link in named_in["links"]]
+        told = _telling(named_in)
         # What is drawn last, on top, is named first.
         first = sorted(discs, key=lambda disc: disc.id in told)
         boxes = broker_names.places(reversed(first), lines, half_width + _MARGIN)
-        nodes = _names(boxes, colours)
+        nodes = _names(boxes, names, colours)
     nodes += [
         BrokerNode(
             id=broker["id"],
@@ -164,20 +174,20 @@ def _link_colour(link: GraphLink, colours: Palette) -> str:
     return colours.broken if link["bridge"] else colours.kept
 
 
-def _names(boxes: dict[str, Box], colours: Palette) -> list[BrokerNode]:
+def _names(boxes: dict[str, Box], names: dict[str, str], colours: Palette) -> list[BrokerNode]:
     """Points too small to see or to hit, each carrying a piece of a name."""
     point = 0.5
     return [
         BrokerNode(
-            id=f"{_NAME}{rank}{_NAME[-1]}{name}",
+            id=f"{_NAME}{rank}{_NAME[-1]}{identity}",
             x=tile.x / ZOOM,
             y=tile.y / ZOOM,
             size=point / ZOOM,
             color=colours.canvas,
             overlayIcon={"url": tile.url, "position": [0, 0], "size": broker_names.TILE / (2 * point)},
         )
-        for name, box in boxes.items()
-        for rank, tile in enumerate(broker_names.tiles(name, box, colours.text, colours.canvas))
+        for identity, box in boxes.items()
+        for rank, tile in enumerate(broker_names.tiles(names[identity], box, colours.text, colours.canvas))
     ]
 
 
@@ -187,10 +197,11 @@ def show(
     selected: str | None,
     name: str = "drawing",
     half_width: float = HALF_WIDTH,
+    named_in: TopicGraph | None = None,
 ) -> str | None:
     """Draw the topic and return the broker selected in it; ``name`` tells drawings of one page apart."""
-    identity = digest(graph)
-    nodes, links = drawing(identity, graph, theme, half_width)
+    identity = digest(graph) + (digest(named_in) if named_in else "")
+    nodes, links = drawing(identity, graph, theme, half_width, named_in)
     widget: GraphWidget = VisualizationGraph(nodes=list(nodes), relationships=list(links)).render_widget(
         layout=Layout.COORDINATE,
         renderer=Renderer.CANVAS,

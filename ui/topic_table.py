@@ -20,7 +20,7 @@ def show(
     *,
     on_column: Callable[[str], None] | None = None,
     columns: Sequence[str] = COLUMNS,
-    name_width: int = 300,
+    name_width: int = 380,
 ) -> None:
     """Draw the rows; tell ``on_column`` which header was clicked."""
     listing.show(

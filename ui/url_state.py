@@ -9,7 +9,7 @@ widget's old value.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -52,11 +52,17 @@ def _accepted(key: str, parse: Callable[[str], T]) -> bool:
 
 
 def push(
-    name: str, default: object, *drop: str, write: Callable[[Any], str] = str, key: str | None = None
+    name: str,
+    default: object,
+    *drop: str,
+    write: Callable[[Any], str] = str,
+    key: str | None = None,
+    also: Sequence[str] = (),
 ) -> None:
     """Write the widget's value to the URL; ``drop`` names parameters that it makes meaningless (the page).
 
-    An empty field stands for the default.
+    An empty field stands for the default. ``also`` names others that a link has to carry, default or not: written at
+    once, for each write is a step of Back.
     """
     key = key or name
     seen: dict[str, str | None] = st.session_state.setdefault(_SEEN, {})
@@ -68,6 +74,8 @@ def push(
     value = st.session_state[key]
     if value is not None and value != default:
         params[name] = write(value)
+    for other in also:
+        params[other] = seen[other] = str(st.session_state[other])
     st.query_params.from_dict(params)
     seen[key] = params.get(name)
 

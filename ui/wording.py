@@ -31,11 +31,13 @@ def ending(text: str, length: int) -> str:
 
     >>> ending("/planning/lane_driving/behavior_path_planner", 36)
     '…/lane_driving/behavior_path_planner'
+
+    It is cut at a slash, unless that would take most of what there is room for.
     """
     if len(text) <= length:
         return text
     kept = text[-(length - 1) :]
-    slash = kept.find("/", 0, length // 2)
+    slash = kept.find("/", 0, 3 * length // 4)
     return f"…{kept[slash:] if slash > 0 else kept}"
 
 
@@ -60,9 +62,11 @@ def degree(value: float) -> str:
     return f"{value:.2f}"
 
 
-def diameter(value: int | None) -> str:
-    """A topic's diameter; a topic that is apart has none."""
-    return "–" if value is None else number(value)
+def diameter(value: int | None, *, sampled: bool = False) -> str:
+    """A topic's diameter; a topic that is apart has none, and of a very large one it is known to be so long at least."""
+    if value is None:
+        return "–"
+    return f"≥ {number(value)}" if sampled else number(value)
 
 
 def literal(text: str) -> str:

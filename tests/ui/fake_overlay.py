@@ -153,6 +153,8 @@ class FakeOverlay:
             "articulation_brokers": sorted(nx.articulation_points(graph)),
             "bridges": [sorted(bridge) for bridge in nx.bridges(graph)],
             "diameter": nx.diameter(graph) if nx.is_connected(graph) else None,
+            # As of an API that has no time for more; the real one looks further.
+            "diameter_sampled": len(graph) > 600,
             "connectivity": connectivity if connectivity < 3 else "3+",
         }
 

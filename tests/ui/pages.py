@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -66,3 +67,9 @@ def calls(api: FakeApi, start: str) -> list[str]:
 def button(app: AppTest, label: str) -> Button:
     """The button with that label."""
     return next(found for found in app.button if found.label == label)
+
+
+def specification(chart: Any) -> dict[str, Any]:
+    """What a chart draws, as Vega-Lite has it."""
+    found: dict[str, Any] = json.loads(chart.proto.spec)
+    return found

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from ui.broker_names import MAX_LENGTH, TILE, Box, Disc, places, short, tiles, width
+from ui.broker_names import MAX_LENGTH, TILE, Box, Disc, names, places, short, tiles, width
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,23 @@ from ui.broker_names import MAX_LENGTH, TILE, Box, Disc, places, short, tiles, w
 )
 def test_a_name_is_the_end_of_the_id(identity: str, name: str) -> None:
     assert short(identity) == name
+
+
+def test_names_of_one_drawing_differ() -> None:
+    ids = [
+        "/perception/north/lidar_driver",
+        "/perception/south/lidar_driver",
+        "/lidar_driver",
+        "/control/gate",
+        "/a_very_long_place_of_its_own/south/lidar_driver_two_with_a_long_name",
+        "/another_very_long_place/south/lidar_driver_two_with_a_long_name",
+    ]
+    found = names(ids)
+    assert found["/control/gate"] == "gate"
+    assert found[ids[0]] == "north/lidar_driver"
+    assert found["/lidar_driver"] == "/lidar_driver"
+    assert len(set(found.values())) == len(ids)
+    assert all(len(name) <= MAX_LENGTH for name in found.values())
 
 
 def test_neighbours_do_not_lie_on_each_other() -> None:

@@ -55,6 +55,25 @@ def test_the_url_brings_back_the_filters(app: AppTest, busy: FakeApi) -> None:
     assert names(app, "version") == ["4", "3"]
 
 
+def test_a_time_of_another_zone_is_taken_as_the_moment_it_is(app: AppTest, busy: FakeApi) -> None:
+    open_page(app, "history", since="2026-03-02T00:20+02:00")
+    assert "since=2026-03-01T22%3A20%3A00Z" in calls(busy, "/v1/changes?")[-1]
+    assert names(app, "version") == ["4", "3"]
+
+
+def test_a_comparison_that_is_shared_carries_both_versions(app: AppTest, busy: FakeApi) -> None:
+    open_page(app, "history", kind="leave")
+    app.segmented_control(key="view").set_value("compare").run()
+    assert dict(app.query_params) == {"view": "compare", "from": "3", "to": "4"}
+    app.number_input(key="from").set_value(1).run()
+    assert dict(app.query_params) == {"view": "compare", "from": "1", "to": "4"}
+    app.segmented_control(key="view").set_value("changes").run()
+    assert dict(app.query_params) == {}
+    open_page(app, "history", view="compare")
+    app.number_input(key="to").set_value(3).run()
+    assert dict(app.query_params) == {"view": "compare", "from": "3", "to": "3"}
+
+
 def test_nothing_passes_says_which_filter(app: AppTest, busy: FakeApi) -> None:
     open_page(app, "history", actor="nobody")
     assert "Nothing with actor `nobody`. Take a filter away." in said(app)

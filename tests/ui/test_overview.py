@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import streamlit as st
@@ -60,9 +62,10 @@ def test_it_ranks_brokers_and_topics_five_at_a_time(app: AppTest, api: FakeApi) 
     app.run()
     tables = {tuple(d.value.columns): d.value for d in app.dataframe}
     assert all(len(table) <= 5 for table in tables.values())
-    asked = [target for target in api.asked if "?" in target]
-    assert {"sort=-degree", "sort=-blast_radius"} <= {sort for a in asked for sort in a.split("&")}
-    assert all("limit=5" in a for a in asked if a.startswith(("/v1/brokers?", "/v1/topics?")))
+    asked = [urlsplit(target) for target in api.asked]
+    lists = [parse_qs(a.query) for a in asked if a.path in ("/v1/brokers", "/v1/topics")]
+    assert {"-degree", "-blast_radius", "-diameter", "-articulation_brokers"} == {a["sort"][0] for a in lists}
+    assert {a["limit"][0] for a in lists} == {"5"}
 
 
 def test_it_shows_changes_as_they_come_and_the_trend(app: AppTest, api: FakeApi) -> None:
@@ -169,19 +172,27 @@ def test_it_says_that_nothing_answers(app: AppTest, api: FakeApi, monkeypatch: p
     assert not app.warning
 
 
-def test_a_part_that_failed_is_due_again_after_a_while(
+def test_a_part_that_failed_is_drawn_again_after_a_while(
     app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Overlay and identity are still remembered; the lists of brokers and topics are refused."""
-    app.run()
-    for read in (client.brokers, client.topics, client.changes):
-        read.clear()
-    api.trouble = (500, "The API failed", "")
+    """The list of brokers is refused once; nobody runs the page again but its own clock."""
+    answer = api.answer
+    refusals: list[str] = []
+
+    def once(method: str, target: str, headers: dict[str, str], body: Any) -> fake_api.Answer:
+        if target.startswith("/v1/brokers") and not refusals:
+            refusals.append(target)
+            return 500, fake_api.problem(500, "The API failed", "")
+        return answer(method, target, headers, body)
+
+    monkeypatch.setattr(api, "answer", once)
     app.run()
     assert "**The API failed**" in said(app)
     assert app.metric, "what is known stays"
-    assert "_part_failed_at" in app.session_state
-    api.trouble = None
+    refusals.clear()
+    client.brokers.clear()
+    # As if the while were over when the page looks at its clock, in the same run.
     monkeypatch.setattr(states, "RETRY_SECONDS", 0)
     app.run()
+    assert refusals
     assert "**The API failed**" not in said(app)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from backend.policy import Policy
 from tests.ui.fake_api import FakeApi
 from tests.ui.fake_jobs import FakeSimulation
-from tests.ui.pages import button, calls, open_page, said
+from tests.ui.pages import button, calls, open_page, said, specification
 from ui import client, url_state
 
 
@@ -195,6 +195,28 @@ def test_who_may_read_only_sees_runs_and_nothing_else(app: AppTest, api: FakeApi
     open_page(app, "simulator", runs="1")
     assert "Simulating needs a key with the scope operate" in said(app)
     assert [b.label for b in app.button] == ["Use another key"]
+
+
+def test_charts_of_two_runs_have_the_same_rounds_and_name_their_means(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    given(api, strategy="naive", rounds=80)
+    open_page(app, "simulator", runs="1,2")
+    domains = [specification(c)["encoding"]["x"]["scale"] for c in app.get("vega_lite_chart")]
+    assert domains == [{"domain": [0, 200]}] * 6
+    assert "**Links changed a round** · mean of 5 rounds" in said(app)
+    assert "**Time to plan (ms)** · mean of 5 rounds" in said(app)
+    assert "**Average degree** ·" not in said(app)
+
+
+def test_a_short_run_that_is_over_does_not_promise_a_measurement(app: AppTest, api: FakeApi) -> None:
+    given(api, rounds=30)
+    given(api, rounds=60).seconds = 60_000.0
+    api.simulations["2"].began -= 30_100
+    open_page(app, "simulator", runs="1")
+    assert "Not measured: it is every 50 rounds." in said(app)
+    assert "mean of" not in said(app), "30 rounds are drawn as they are"
+    open_page(app, "simulator", runs="2")
+    assert "Not measured yet: it is every 50 rounds." in said(app)
 
 
 def test_a_run_that_is_gone_is_left_out(app: AppTest, api: FakeApi) -> None:

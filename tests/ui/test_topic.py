@@ -89,6 +89,35 @@ def test_more_than_600_subscribers_are_counted_not_drawn(app: AppTest, api: Fake
     assert len(app.dataframe[1].value) == 601
 
 
+def test_a_subscriber_of_a_large_topic_is_found_and_its_neighbourhood_drawn(
+    app: AppTest, api: FakeApi
+) -> None:
+    api.overlay.graphs["/crowd"] = nx.Graph(list(pairwise(f"broker {number:03}" for number in range(601))))
+    open_page(app, "topic", topic="/crowd")
+    assert metrics(app)["Diameter"] == "≥ 600", "of so large a topic it is a lower bound"
+    assert len(app.selectbox(key="around").options) == 100
+    assert "100 of 601 can be chosen: find the others by their ids." in said(app)
+    app.text_input(key="_around_query").input("R 59").run()
+    wanted = [f"broker {number}" for number in range(590, 600)]
+    assert app.selectbox(key="around").options[1:] == wanted
+    app.selectbox(key="around").set_value("broker 597").run()
+    assert "/v1/topics/%2Fcrowd/graph?around=broker+597" in api.asked
+    assert app.query_params["around"] == "broker 597"
+    app.text_input(key="_around_query").input("nobody").run()
+    assert "No subscriber matches. Shorten the search." in said(app)
+
+
+def test_the_selected_broker_is_in_the_url(app: AppTest) -> None:
+    open_page(app, "topic", topic="/orders/paid", selected="/region/2/broker-8")
+    assert "`/region/2/broker-8`" in said(app)
+    assert app.query_params["selected"] == "/region/2/broker-8"
+    open_page(app, "topic", topic="/orders/paid", selected="/region/2/broker-9")
+    assert "`/region/2/broker-9`" in said(app)
+    assert app.query_params["selected"] == "/region/2/broker-9", "Back and links are followed"
+    open_page(app, "topic", topic="/orders/paid", selected="/nobody")
+    assert "selected" not in app.query_params
+
+
 def test_a_topic_that_is_gone_leads_back_to_the_list(app: AppTest) -> None:
     open_page(app, "topic", topic="/gone")
     assert "The overlay has no topic `/gone`" in said(app)

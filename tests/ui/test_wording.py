@@ -26,6 +26,7 @@ def test_drift_is_said(drift: float, sign: str, words: str) -> None:
     [
         ("/control/gate", "/control/gate"),
         ("/planning/lane_driving/planner", "…/lane_driving/planner"),
+        ("/planning/a_very_long/planner_of_lanes", "…/planner_of_lanes"),
         ("x" * 40, "…" + "x" * 23),
     ],
 )

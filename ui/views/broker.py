@@ -133,10 +133,10 @@ def links(broker: Broker) -> None:
             "topics_served": listing.whole("Serves", 66, "Topics that both ends subscribe to"),
             "since": listing.whole("Since", 62, "The version that opened it"),
             "reason": listing.text("Why", 100),
-            "topics": st.column_config.ListColumn("Topics", width=380),
+            "topics": st.column_config.ListColumn("Topics", width=300),
         },
         name_label="Linked to",
-        name_width=260,
+        name_width=420,
         max_height=TABLE_HEIGHT,
         alt="Links of the broker",
     )
@@ -164,7 +164,7 @@ def topics(broker: Broker) -> None:
         columns=["topic", "splits"],
         config={"splits": st.column_config.CheckboxColumn("Comes apart if it goes", width=160)},
         name_label="Topic",
-        name_width=460,
+        name_width=600,
         max_height=TABLE_HEIGHT,
         alt="Topics of the broker",
     )
@@ -191,6 +191,7 @@ def backups(broker: Broker) -> None:
                     columns=["broker"],
                     config={},
                     name_label="Broker",
+                    name_width=440,
                     max_height=TABLE_HEIGHT,
                     alt=title,
                 )

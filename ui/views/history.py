@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,8 +32,8 @@ def page() -> None:
         key="view",
         required=True,
         label_visibility="collapsed",
-        on_change=url_state.push,
-        args=("view", "changes"),
+        on_change=turn_to_view,
+        args=(key,),
     )
     if view == "compare":
         compare(key)
@@ -40,9 +41,21 @@ def page() -> None:
         changes()
 
 
+def turn_to_view(key: str) -> None:
+    """The other view; a comparison that is shared names both of its versions."""
+    if st.session_state["view"] == "compare":
+        with suppress(client.ApiError):
+            live = client.overlay_now(key)["version"]
+            st.session_state["from"], st.session_state["to"] = max(1, live - 1), live
+            url_state.push("view", "changes", *FILTERS, *RESET, also=("from", "to"))
+            return
+    url_state.push("view", "changes", "from", "to")
+
+
 def moment_of(raw: str) -> datetime:
-    """A time in the URL, UTC to the minute."""
-    return datetime.fromisoformat(raw)
+    """A time in the URL, to the minute: UTC unless it names another zone, and UTC from here on."""
+    when = datetime.fromisoformat(raw)
+    return when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None)
 
 
 def _text(moment: datetime | None) -> str:
@@ -305,7 +318,8 @@ def versions(overlay: Overlay, oldest: int) -> tuple[int, int]:
                 key=name,
                 width=180,
                 on_change=url_state.push,
-                args=(name, None),
+                args=("from", None),
+                kwargs={"also": ("to",)},
             )
     if missing:
         st.caption(f"Versions {number(oldest)} to {number(live)} are there, not {' or '.join(missing)}.")

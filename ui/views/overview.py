@@ -204,8 +204,9 @@ def problems(key: str, overlay: Overlay) -> None:
 def degrees(overlay: Overlay) -> None:
     """How many brokers have how many links: a low fan-out is the point of the overlay."""
     st.subheader("Degrees", anchor=False)
-    spread_out = max((d for d, _ in overlay["degree_histogram"]), default=0) > charts.MAX_BARS
-    logarithmic = spread_out and st.toggle("Logarithmic", key="_symlog", help="Shows the few with many links")
+    logarithmic = charts.lopsided(overlay["degree_histogram"]) and st.toggle(
+        "Logarithmic", key="_symlog", help="Shows the few with many links"
+    )
     charts.degrees(overlay["degree_histogram"], "degrees", 290, logarithmic=bool(logarithmic))
 
 
@@ -265,7 +266,7 @@ def dangerous(key: str, overlay: Overlay) -> None:
 @states.shown(retry=False)
 def longest(key: str, overlay: Overlay) -> None:
     """The topics whose messages may travel furthest."""
-    st.subheader("Longest ways", anchor=False, help="The most links a message may take inside its topic")
+    st.subheader("Largest diameter", anchor=False, help="The most links a message may take inside its topic")
     found = client.topics(key, sort="-diameter", limit=TOP)["items"]
     rows = [row for row in found if row["diameter"] is not None]
     topic_table.show(rows, f"longest-{overlay['version']}", columns=("name", "diameter"))

@@ -254,7 +254,10 @@ def plan(rebuild: Rebuild, made: RebuildPlan) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="histograms-part"):
             st.subheader("Degrees", anchor=False)
-            charts.histograms(before, after, f"histograms-{rebuild['id']}")
+            logarithmic = charts.lopsided(
+                before["degree_histogram"], after["degree_histogram"]
+            ) and st.toggle("Logarithmic", key="_symlog", help="Shows the few with many links")
+            charts.histograms(before, after, f"histograms-{rebuild['id']}", logarithmic=bool(logarithmic))
         with st.container(key="changed-part"):
             most_changed(rebuild, made)
     keep_curve(rebuild, made)

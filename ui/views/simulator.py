@@ -31,10 +31,11 @@ MOVING = ("queued", "running", "applying")
 NAMES = ("A", "B")
 POINTS = 300
 _START, _STOP = "_start_simulation", "_stop_simulation"
+AVERAGED = ("changed", "plan_ms")
 CHARTS = (
-    ("average_degree", "Average degree", ",.3~f", False),
+    ("average_degree", "Average degree", ",.2f", False),
     ("max_degree", "Maximum degree", ",d", False),
-    ("changed", "Links changed a round", ",.1f", True),
+    ("changed", "Links changed a round", ",.2f", True),
     ("plan_ms", "Time to plan (ms)", ",.2~f", True),
     ("drift", "Drift from a fresh {built}", "+.1%", False),
     ("brokers", "Brokers", ",d", False),
@@ -239,12 +240,11 @@ def _source(request: dict[str, Any]) -> str:
     return f"{made.get('distribution', '')} workload of {number(int(made.get('brokers', 0)))} brokers"
 
 
-def rounds_frame(name: str, strategy: str, rounds: Sequence[Round]) -> pd.DataFrame:
+def rounds_frame(name: str, strategy: str, rounds: Sequence[Round], window: int) -> pd.DataFrame:
     """A run's rounds as rows, thinned to what a chart can show; what jumps from round to round is averaged."""
     table = pd.DataFrame(list(rounds))
     table["changed"] = table["opened"] + table["closed"]
-    window = max(1, len(table) // 40)
-    for column in ("changed", "plan_ms"):
+    for column in AVERAGED:
         table[column] = table[column].rolling(window, min_periods=1).mean()
     table["run"] = f"{name}: {strategy}"
     every = -(-len(table) // POINTS)
@@ -252,9 +252,11 @@ def rounds_frame(name: str, strategy: str, rounds: Sequence[Round]) -> pd.DataFr
 
 
 def pictures(runs: Sequence[Simulation]) -> None:
-    """Every figure with both runs in it."""
+    """Every figure with both runs in it, over the same rounds."""
+    longest = max(len(run["rounds"]) for run in runs)
+    window = max(1, longest // 40)
     tables = [
-        rounds_frame(name, run["request"]["strategy"], run["rounds"])
+        rounds_frame(name, run["request"]["strategy"], run["rounds"], window)
         for name, run in zip(NAMES, runs, strict=False)
         if run["rounds"]
     ]
@@ -266,13 +268,16 @@ def pictures(runs: Sequence[Simulation]) -> None:
             rows = table.dropna(subset=[column])
             with st.container(key=f"chart-{column.replace('_', '-')}-part"):
                 title = title.format(built=built)
-                st.markdown(f"**{title}**")
+                mean = f" · mean of {number(window)} rounds" if column in AVERAGED and window > 1 else ""
+                st.markdown(f"**{title}**{mean}")
                 if rows.empty:
-                    st.caption("Not measured yet: it is every 50 rounds.")
+                    yet = " yet" if any(run["state"] in MOVING for run in runs) else ""
+                    st.caption(f"Not measured{yet}: it is every 50 rounds.")
                     continue
                 charts.lines(
                     rows, "round", column,
                     key=f"simulated-{column}", x_title="Round", y_title=title, y_format=shape, zero=zero, headed=True, height=260,
+                    x_domain=(0, longest),
                     # The first rounds pay for what is compiled; the others would lie on the axis.
                     logarithmic=column == "plan_ms",
                 )  # fmt: skip

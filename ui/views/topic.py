@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+
 import pandas as pd
 import streamlit as st
 
 from ui import access, client, figures, listing, palette, states, topic_graph, url_state, watch
-from ui.answers import Topic, TopicGraph
+from ui.answers import GraphLink, Topic, TopicGraph
 from ui.palette import Theme
 from ui.wording import count, diameter, literal, number
 
-_SELECTED = "_topic_selected"
+SELECTED = "selected"
+_SEEN = "_topic_selected"
 MAX_TABLE_HEIGHT = 460
-MAX_CHOICES = 500
+MAX_CHOICES = 100
 
 
 def page() -> None:
@@ -47,7 +50,6 @@ def page() -> None:
     numbers(topic)
     if topic["subscribers"] > topic_graph.MAX_BROKERS:
         too_large(key, topic, version, theme)
-        downloads(topic, crowd(topic), None)
     elif topic["subscribers"] > 0:
         graph = client.topic_graph(key, name, version)
         if topic["subscribers"] > 1:
@@ -141,8 +143,9 @@ def numbers(topic: Topic) -> None:
         ("Connectivity", str(topic["connectivity"]), "How many brokers must go before it can come apart"),
         (
             "Diameter",
-            diameter(topic["diameter"]),
-            "Links on the longest of all shortest ways; none while apart",
+            diameter(topic["diameter"], sampled=topic["diameter_sampled"]),
+            "Links on the longest of all shortest ways; none while apart"
+            + (". The topic is so large that this is a lower bound" if topic["diameter_sampled"] else ""),
         ),
         (
             "Articulation",
@@ -157,22 +160,30 @@ def numbers(topic: Topic) -> None:
 
 def drawing(name: str, graph: TopicGraph, theme: Theme, *, whole: bool = True) -> None:
     """The subgraph, with what explains it and what is selected beside it."""
-    remembered: tuple[str, str] | None = st.session_state.get(_SELECTED)
     brokers = {broker["id"]: broker for broker in graph["nodes"]}
-    selected = remembered[1] if remembered and remembered[0] == name and remembered[1] in brokers else None
+    wanted = st.query_params.get(SELECTED)
+    seen, turn = st.session_state.get(_SEEN, ("", 0))
+    if seen != (name, wanted):
+        # A link or Back says another one than the drawing, which keeps its own: it is drawn as a new one.
+        turn += 1
+    selected = wanted if wanted in brokers else None
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="drawing"):
-            selected = topic_graph.show(graph, theme, selected)
+            selected = topic_graph.show(graph, theme, selected, f"drawing-{turn}")
         with st.container(key="explained"):
             st.subheader("Selected", anchor=False)
-            if selected in brokers:
-                st.session_state[_SELECTED] = (name, selected)
+            if selected is not None and selected in brokers:
                 selection(graph, selected)
             else:
-                st.session_state.pop(_SELECTED, None)
+                selected = None
                 st.caption("Click a broker in the drawing. Drag to move, scroll to zoom.")
             st.subheader("Legend", anchor=False)
             topic_graph.legend(graph, theme, whole=whole)
+    if selected is not None and selected != wanted:
+        st.query_params[SELECTED] = selected
+    elif selected is None and wanted is not None:
+        del st.query_params[SELECTED]
+    st.session_state[_SEEN] = (name, selected), turn
 
 
 def selection(graph: TopicGraph, chosen: str) -> None:
@@ -232,10 +243,18 @@ def table(topic: Topic, graph: TopicGraph) -> None:
     frame = brokers_frame(graph)
     st.subheader("Brokers", anchor=False)
     rows(topic, frame)
-    links = pd.DataFrame(
-        [(x["a"], x["b"], x["bridge"]) for x in graph["links"]], columns=["broker_a", "broker_b", "bridge"]
+    with st.container(horizontal=True):
+        for what, file in (("brokers", frame), ("links", links_frame(graph["links"]))):
+            if not file.empty:
+                # Names carry the version, so that two files can be told apart.
+                listing.as_csv(f"{what.capitalize()} as CSV", file, f"topic-{what}-v{topic['version']}.csv")
+
+
+def links_frame(links: list[GraphLink]) -> pd.DataFrame:
+    """The topic's links, as its file has them."""
+    return pd.DataFrame(
+        [(link["a"], link["b"], link["bridge"]) for link in links], columns=["broker_a", "broker_b", "bridge"]
     )
-    downloads(topic, frame, links)
 
 
 def rows(topic: Topic, frame: pd.DataFrame) -> None:
@@ -255,7 +274,7 @@ def rows(topic: Topic, frame: pd.DataFrame) -> None:
             "articulation": st.column_config.CheckboxColumn("Articulation", width=94),
         },
         name_label="Broker",
-        name_width=440,
+        name_width=600,
         max_height=MAX_TABLE_HEIGHT,
         alt="Brokers of the topic",
     )
@@ -282,6 +301,17 @@ def too_large(key: str, topic: Topic, version: int | None, theme: Theme) -> None
     neighbourhood(key, topic, version, theme)
     st.subheader("Brokers", anchor=False)
     rows(topic, crowd(topic))
+    with st.container(horizontal=True):
+        listing.as_csv("Brokers as CSV", crowd(topic), f"topic-brokers-v{topic['version']}.csv")
+        listing.whole_as_csv(
+            "Links as CSV",
+            functools.partial(_links, key, topic["name"], version),
+            f"topic-links-v{topic['version']}.csv",
+        )
+
+
+def _links(key: str, name: str, version: int | None) -> pd.DataFrame:
+    return links_frame(client.topic_links(key, name, version))
 
 
 def neighbourhood(key: str, topic: Topic, version: int | None, theme: Theme) -> None:
@@ -291,15 +321,31 @@ def neighbourhood(key: str, topic: Topic, version: int | None, theme: Theme) -> 
     url_state.sync("around", members[0], str)
     if st.session_state["around"] not in members:
         st.session_state["around"] = members[0]
-    around = st.selectbox(
-        "Two steps around",
-        # The rest is reached through the table and the broker's page.
-        list(dict.fromkeys([st.session_state["around"], *members[:MAX_CHOICES]])),
-        key="around",
-        width=460,
-        on_change=url_state.push,
-        args=("around", members[0]),
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = st.text_input(
+            "Find a subscriber",
+            key="_around_query",
+            type="search",
+            live="300ms",
+            placeholder="Part of its id",
+            width=280,
+        )
+        part = (query or "").strip().casefold()
+        found = [member for member in members if part in member.casefold()]
+        around = st.selectbox(
+            "Two steps around",
+            list(dict.fromkeys([st.session_state["around"], *found[:MAX_CHOICES]])),
+            key="around",
+            width=460,
+            on_change=url_state.push,
+            args=("around", members[0]),
+        )
+    if len(found) > MAX_CHOICES:
+        st.caption(
+            f"{number(MAX_CHOICES)} of {number(len(found))} can be chosen: find the others by their ids."
+        )
+    elif not found:
+        st.caption("No subscriber matches. Shorten the search.")
     graph = client.topic_graph(key, topic["name"], version, around)
     if len(graph["nodes"]) > topic_graph.MAX_BROKERS:
         st.caption(f"Even two steps reach {count(len(graph['nodes']), 'broker')}: too many to draw.")
@@ -307,14 +353,6 @@ def neighbourhood(key: str, topic: Topic, version: int | None, theme: Theme) -> 
         drawing(topic["name"], graph, theme, whole=False)
     else:
         st.caption("It has no link in this topic.")
-
-
-def downloads(topic: Topic, brokers: pd.DataFrame, links: pd.DataFrame | None) -> None:
-    """The same as files; their names carry the version, so that two of them can be told apart."""
-    with st.container(horizontal=True):
-        for what, frame in (("brokers", brokers), ("links", links)):
-            if frame is not None and not frame.empty:
-                listing.as_csv(f"{what.capitalize()} as CSV", frame, f"topic-{what}-v{topic['version']}.csv")
 
 
 page()

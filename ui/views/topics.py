@@ -54,7 +54,7 @@ def found() -> None:
         DEFAULT_SORT,
         # The file of all rows is made where there is no session: the key is bound now.
         functools.partial(_page, access.required_key(), problems),
-        lambda rows, key: topic_table.show(rows, key, on_column=sort_by, name_width=275),
+        lambda rows, key: topic_table.show(rows, key, on_column=sort_by, name_width=530),
         remember="_topics_params",
         filtered="apart or less connected than the policy asks" if problems else "",
         controls=switches,

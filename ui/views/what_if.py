@@ -227,7 +227,7 @@ def apart(key: str, found: WhatIf, gone: list[str], theme: Theme) -> None:
             "cut_off": listing.whole("Cut off", 90, "Subscribers that cannot reach the largest component"),
         },
         name_label="Topic",
-        name_width=400,
+        name_width=600,
         max_height=256,
         alt="Topics that come apart",
     )
@@ -272,7 +272,9 @@ def draw(key: str, topic: TopicApart, found: WhatIf, gone: list[str], theme: The
         ):
             with st.container(key=f"{name}-part"):
                 st.subheader(title, anchor=False)
-                chosen = topic_graph.show(drawn, theme, None, name, topic_graph.HALF_WIDTH_OF_TWO)
+                # Names of both lie where the links of the second, which has all of the first's, leave room.
+                half = topic_graph.HALF_WIDTH_OF_TWO
+                chosen = topic_graph.show(drawn, theme, None, name, half, named_in=after)
                 # A name that has no room in the drawing is left out of it.
                 st.caption(f"Selected: {literal(chosen)}" if chosen else "Click a broker to read its id.")
                 topic_graph.legend(drawn, theme, whole=whole)
