@@ -10,6 +10,8 @@ For k >= 2 the same weights choose the links of a degree cover (:mod:`algorithms
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from algorithms.cover import weighted
@@ -22,7 +24,7 @@ from algorithms.errors import BadInput
 from algorithms.interests import Interests, Ints
 from algorithms.progress import Progress, part_of
 from algorithms.prune import pruned
-from algorithms.registry import MEMORY, Parameter, algorithm
+from algorithms.registry import MEMORY, Parameter, Value, algorithm
 from algorithms.shortcuts import SHORTCUTS, shortcuts
 
 LARGEST = 16.0
@@ -73,6 +75,14 @@ PRUNE = Parameter(
 K = Parameter("k", int, 1, "topics survive the failure of any k - 1 brokers", minimum=1, maximum=2**31 - 1)
 
 
+def _check(values: Mapping[str, Value], _brokers: int | None) -> None:
+    k = values["k"]
+    if isinstance(k, int) and k > 1:
+        for name in ("delta", "rho", "shortcuts"):
+            if values[name]:
+                raise BadInput(name, values[name], "works for k = 1 only")
+
+
 @algorithm(
     "weave",
     summary="Greedy merge by a weighted score: rare topics and small components first; the fewest links",
@@ -81,6 +91,7 @@ K = Parameter("k", int, 1, "topics survive the failure of any k - 1 brokers", mi
     parameters=(ALPHA, BETA, DELTA, RHO, KEEP, K, SHORTCUTS, PRUNE, MEMORY),
     connects="k",
     sticky=True,
+    check=_check,
 )
 def weave(
     interests: Interests,
@@ -106,9 +117,6 @@ def weave(
         raise BadInput("keep", keep, "needs the links to keep")
     limits = Limits(memory_mb)
     if k > 1:
-        for name, value in (("delta", delta), ("rho", rho), ("shortcuts", shortcuts)):
-            if value:
-                raise BadInput(name, value, "works for k = 1 only")
         k = min(k, max(int(interests.topic_sizes().max(initial=1)), 2))
         return covered(
             interests,

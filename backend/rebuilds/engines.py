@@ -132,12 +132,6 @@ def check_request(
     if "seed" in params:
         raise BadValue(f"params.seed: give seed beside params (got {params['seed']!r})", field="params.seed")
     refuse_below(k, algorithm, parsed)
-    if chosen.sticky and params.get("keep") and promised_k(algorithm, parsed) > 1:
-        raise BadValue(
-            f"params.keep: holds on to links for k = 1 only; leave it out for k = {parsed['k']} "
-            f"(got {params['keep']!r})",
-            field="params.keep",
-        )
     return {name: parsed[name] for name in params}
 
 

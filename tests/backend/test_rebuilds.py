@@ -410,6 +410,21 @@ def test_an_activation_makes_the_drift_old(live: Served, monkeypatch: pytest.Mon
     wait_until(follows)
 
 
+def test_a_sticky_rebuild_of_a_2_connected_overlay(live: Served, looks: list[bool]) -> None:
+    live.ask("PUT", "policy", json={"k": 2})
+    before = live.stored_links()
+    fresh = planned(live, "weave", k=2)
+    sticky = planned(live, "weave", k=2, keep=0.5)
+    assert sticky["plan"]["kept"] > fresh["plan"]["kept"]
+    curve = {row["keep"]: row for row in sticky["plan"]["keep_curve"]}
+    assert curve[0.5]["opened"] == sticky["plan"]["opened"]
+    live.ask("POST", "rebuilds", sticky["id"], "activate", status=202)
+    wait_for(live, sticky["id"], "active")
+    after = live.stored_links()
+    assert (len(after - before), len(before - after)) == (sticky["plan"]["opened"], sticky["plan"]["closed"])
+    assert Overlay.from_names(INTERESTS, after).is_ktco(2)
+
+
 REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"algorithm": "magic"}, "algorithm"),
     ({"algorithm": "gm", "params": {"k": 2}}, "k"),
@@ -419,7 +434,9 @@ REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"algorithm": "gm", "seed": -1}, "seed"),
     ({"algorithm": "gm", "params": {"seed": 3}}, "params.seed"),
     ({"algorithm": "weave", "params": {"keep": -1}}, "keep"),
-    ({"algorithm": "weave", "params": {"keep": 0.5, "k": 2}}, "params.keep"),
+    ({"algorithm": "weave", "params": {"keep": 1e9, "k": 2}}, "keep"),
+    ({"algorithm": "weave", "params": {"delta": 0.1, "k": 2}}, "delta"),
+    ({"algorithm": "weave", "params": {"shortcuts": 1, "k": 2}}, "shortcuts"),
     ({"algorithm": "low-oda", "params": {"rho": "many"}}, "rho"),
     ({"algorithm": "gm", "speed": 9}, "speed"),
     ({"algorithm": "gm", "params": {"rounds": 10**300}}, "rounds"),
