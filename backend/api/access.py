@@ -18,7 +18,7 @@ from backend.api.problems import problem_response
 from backend.errors import Forbidden, Problem, Unauthorized
 from backend.keyring import Caller, Keyring, Scope
 
-__all__ = ["Admin", "Caller", "Operator", "Reader", "Scope", "UploadAccess", "read_access"]
+__all__ = ["Admin", "Caller", "Operator", "Reader", "Scope", "UploadAccess", "key_works", "read_access"]
 
 _HEADER = APIKeyHeader(
     name="X-API-Key",
@@ -44,6 +44,12 @@ def _known(keyring: Keyring, given: str | None) -> Caller:
     if caller is None:
         raise Unauthorized("X-API-Key: this key is not known here", field="X-API-Key")
     return caller
+
+
+def key_works(request: Request) -> bool:
+    """Whether the key of a request that was let in is still one: it may be revoked while the answer goes on."""
+    given = request.headers.get(_HEADER.model.name)
+    return given is not None and request.app.state.keyring.caller(given) is not None
 
 
 async def _permitted(needed: SecurityScopes, caller: Annotated[Caller, Depends(_caller)]) -> Caller:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import lru_cache
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import format_sse_event
 from starlette.responses import StreamingResponse
 
+from backend.api.access import key_works
 from backend.api.dependencies import LiveHistory, TheManager
 from backend.api.history import TouchedBroker
 from backend.api.limits import RequestLimits
@@ -73,6 +74,7 @@ async def _start(
 
 @router.get("/events", response_class=EventStream, responses=_RESPONSES)
 async def follow_changes(
+    request: Request,
     history: LiveHistory,
     manager: TheManager,
     limits: RequestLimits,
@@ -81,18 +83,26 @@ async def follow_changes(
 ) -> EventStream:
     """Changes as they are committed (server-sent events), with a comment `: ping` every 15 seconds.
 
-    410 when changes that follow the given version are kept no more: read `GET /v1/overlay` and begin anew.
+    The stream ends where its key is revoked. 410 when changes that follow the given version are kept no more: read `GET /v1/overlay` and begin anew.
     """
     if broker is not None:
         limits.check_ids([broker], "broker")
-    return EventStream(_events(history, start, broker, manager.metrics), headers=_HEADERS)
+    events = _events(history, start, broker, manager.metrics, lambda: key_works(request))
+    return EventStream(events, headers=_HEADERS)
 
 
-async def _events(history: History, after: int, broker: str | None, metrics: Metrics) -> AsyncIterator[bytes]:
+async def _events(
+    history: History, after: int, broker: str | None, metrics: Metrics, allowed: Callable[[], bool]
+) -> AsyncIterator[bytes]:
     cursor, sent = after, time.monotonic()
+    checked = sent
     with metrics.event_clients.track_inprogress():
         yield _ping(cursor)
         async for record in history.follow(after):
+            if time.monotonic() >= checked + SECONDS_BETWEEN_PINGS:
+                if not allowed():
+                    return
+                checked = time.monotonic()
             if record is None:
                 await history.feed.wait(max(0.0, sent + SECONDS_BETWEEN_PINGS - time.monotonic()))
             else:

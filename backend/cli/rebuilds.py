@@ -14,9 +14,10 @@ from algorithms.bulk import BULK, parse_bulk
 from algorithms.registry import Parameter
 from backend.cli.build import parameter_option
 from backend.cli.forms import AS_JSON, figures_table, print_json, progress_bar
+from backend.cli.imports import SECONDS_WITHOUT_ANSWER
 from backend.cli.remote import Remote
 from backend.cli.system import home_option
-from backend.errors import Problem
+from backend.errors import NotReady, Problem
 
 SECONDS_BETWEEN_LOOKS = 0.3
 ENDED = ("planned", "active", "failed", "cancelled", "dropped")
@@ -65,7 +66,7 @@ def _rebuild(
     as_json: bool,
     seed: int | None = None,
     **options: object,
-) -> None:
+) -> int:
     params = {name: value for name, value in options.items() if value is not None}
     on_spark = engine == "spark" and chosen.name in BULK
     parsed = parse_bulk(chosen.name, params) if on_spark else chosen.parse(params)
@@ -77,9 +78,12 @@ def _rebuild(
     }
     with Remote.of_home(home) as api:
         found = _follow(api, api.post("/v1/rebuilds", json=request), hidden=as_json)
-        if activate:
+        wanted = "planned"
+        if activate and found["state"] == wanted:
             found = _follow(api, api.post(f"/v1/rebuilds/{found['id']}/activate"), hidden=as_json)
+            wanted = "active"
     _tell(found, as_json=as_json)
+    return _ended(found, wanted)
 
 
 def _parameters(chosen: algorithms.Algorithm) -> list[Parameter]:
@@ -113,38 +117,58 @@ def list_plans(home: Path | None, as_json: bool) -> None:
     Console().print(table)
 
 
-def _command(name: str, method: str, step: str, text: str, *, waits: bool = False) -> None:
+def _command(name: str, method: str, step: str, text: str, *, wanted: str | None = None) -> None:
+    """A step of a plan; ``wanted``: the state that is waited for, where the step takes long."""
+
     @plan.command(name, help=text)
     @click.argument("rebuild_id", metavar="ID")
     @home_option
     @AS_JSON
-    def run(rebuild_id: str, home: Path | None, as_json: bool) -> None:
+    def run(rebuild_id: str, home: Path | None, as_json: bool) -> int:
         with Remote.of_home(home) as api:
             found = api.call(method, f"/v1/rebuilds/{rebuild_id}{step}")
-            if waits:
+            back = bool(found["activation"] and found["activation"]["rollback"])
+            if wanted:
                 found = _follow(api, found, hidden=as_json)
         _tell(found, as_json=as_json)
+        # One that goes back already, as it is resumed, is planned again when all is well.
+        return _ended(found, "planned" if wanted and back else wanted)
 
 
 _command("show", "GET", "", "One plan: what it would change.")
-_command("activate", "POST", "/activate", "Go over to its links, make-before-break.", waits=True)
-_command("rollback", "POST", "/rollback", "Go back to the links of before its activation.", waits=True)
+_command("activate", "POST", "/activate", "Go over to its links, make-before-break.", wanted="active")
+_command("rollback", "POST", "/rollback", "Go back to the links of before its activation.", wanted="planned")
 _command("pause", "POST", "/pause", "Hold its activation between two batches.")
-_command("resume", "POST", "/resume", "Let its activation go on.", waits=True)
+_command("resume", "POST", "/resume", "Let its activation go on.", wanted="active")
 _command("cancel", "POST", "/cancel", "Stop computing it, or roll its activation back.")
 _command("drop", "DELETE", "", "A plan that is not wanted; its candidates go.")
 
 
 def _follow(api: Remote, found: dict[str, Any], *, hidden: bool) -> dict[str, Any]:
     """Wait until a rebuild is planned, or its activation has ended; one that failed is a problem."""
+    silent_since: float | None = None
     with progress_bar(found["algorithm"], hidden=hidden) as progress:
         while found["state"] not in ENDED:
             progress(*_share(found))
             time.sleep(SECONDS_BETWEEN_LOOKS)
-            found = api.get(f"/v1/rebuilds/{found['id']}")
+            try:
+                found = api.get(f"/v1/rebuilds/{found['id']}")
+                silent_since = None
+            except NotReady:  # Neo4j is busy, or away; the rebuild goes on without us
+                silent_since = silent_since or time.monotonic()
+                if time.monotonic() - silent_since > SECONDS_WITHOUT_ANSWER:
+                    raise
     if found["state"] == "failed":
         raise Problem(f"rebuild {found['id']}: {found['error']}")
     return found
+
+
+def _ended(found: dict[str, Any], wanted: str | None) -> int:
+    """The exit code: 1, with a line that says why, where somebody wanted it otherwise meanwhile."""
+    if wanted is None or found["state"] == wanted:
+        return 0
+    click.echo(f"topicweave: rebuild {found['id']} is {found['state']}, not {wanted}", err=True)
+    return 1
 
 
 def _share(found: dict[str, Any]) -> tuple[float, str]:

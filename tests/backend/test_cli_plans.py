@@ -15,6 +15,7 @@ import pytest
 from algorithms.files import write_interests
 from algorithms.workloads import generate
 from backend.api import create_app
+from backend.errors import NotReady
 from tests.backend.conftest import empty, rows
 from tests.backend.live import KEY, settings_of
 from tests.backend.running_api import running
@@ -110,3 +111,68 @@ def _check_refused(home: Path, run: Run) -> None:
         assert code == 2, (arguments, err)
         assert told in err
         assert err.strip().count("\n") == 0, err
+
+
+class Answers:
+    """An API that answers a step with a rebuild's states, one look after the other; None: 503."""
+
+    def __init__(self, *states: str | None, rollback: bool = False) -> None:
+        self.states = list(states)
+        self.rollback = rollback
+
+    def __enter__(self) -> Answers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self.call("GET", path)
+
+    def post(self, path: str, **_: Any) -> dict[str, Any]:
+        return self.call("POST", path)
+
+    def call(self, _method: str, _path: str) -> dict[str, Any]:
+        state = self.states.pop(0)
+        if state is None:
+            raise NotReady("Neo4j does not answer")
+        how_far = {"to_open": 1, "to_close": 1, "opened": 0, "closed": 0, "phase": "opening"}
+        return {
+            "id": "it", "algorithm": "gm", "engine": "local", "state": state, "plan": None, "error": None,
+            "progress": {"share": 0.5, "stage": "at it"},
+            "activation": {**how_far, "rollback": self.rollback} if state == "activating" else None,
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "states", "rollback", "code"),
+    [
+        (("plan", "activate", "it"), ("activating", None, "activating", "active"), False, 0),
+        (("plan", "activate", "it"), ("activating", "planned"), False, 1),
+        (("plan", "activate", "it"), ("activating", "dropped"), False, 1),
+        (("plan", "rollback", "it"), ("activating", "planned"), True, 0),
+        (("plan", "resume", "it"), ("activating", "planned"), True, 0),
+        (("plan", "resume", "it"), ("activating", "planned"), False, 1),
+        (("rebuild", "gm"), ("queued", None, None, "running", "planned"), False, 0),
+        (("rebuild", "gm"), ("queued", "cancelled"), False, 1),
+        (("rebuild", "gm", "--activate"), ("queued", "cancelled"), False, 1),
+        (("rebuild", "gm", "--activate"), ("queued", "planned", "activating", "planned"), False, 1),
+        (("rebuild", "gm", "--activate"), ("queued", "planned", "activating", "active"), False, 0),
+    ],
+)
+def test_the_exit_code_tells_whether_it_came_to_what_was_wanted(
+    arguments: tuple[str, ...],
+    states: tuple[str | None, ...],
+    rollback: bool,
+    code: int,
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    api = Answers(*states, rollback=rollback)
+    monkeypatch.setattr("backend.cli.rebuilds.Remote.of_home", lambda _: api)
+    monkeypatch.setattr("backend.cli.rebuilds.SECONDS_BETWEEN_LOOKS", 0)
+    ended, _, err = run(tmp_path, *arguments)
+    assert (ended, api.states) == (code, [])
+    last = [state for state in states if state][-1]
+    assert (f"rebuild it is {last}, not" in err) == (code == 1)
