@@ -27,6 +27,8 @@ _LAYOUT_SEED = 1
 """The same topic is drawn the same way each time."""
 
 STEPS_AROUND = 2
+Places = dict[str, tuple[float, float]]
+"""Where each broker of a topic is drawn."""
 Around = Annotated[
     Annotated[str, Field(json_schema_extra=limited_by("max_id_length"))] | None,
     Query(description="only the brokers at most two steps from this one"),
@@ -114,8 +116,15 @@ async def draw_topic(
             return await asyncio.to_thread(_graph_at, overlay, name, version, around)
     version, overlay = mirror.version, mirror.topic_overlay(name)
     degrees = {broker: mirror.live.degree_of(broker) for broker in overlay.interests.brokers}
-    topic = await mirror.topic(name)
-    return await asyncio.to_thread(_graph, overlay, topic, degrees, version, around)
+    # Both begin before anything is waited for, so they are of one version; a part of a topic is laid out by itself.
+    analysis = mirror.topic(name)
+    layout = mirror.of_topic("layout", name, _places) if around is None else None
+    topic, places = await analysis, await layout if layout is not None else None
+    return await asyncio.to_thread(_graph, overlay, topic, degrees, version, around, places)
+
+
+def _places(overlay: Overlay, topic: str) -> Places:
+    return topic_layout(overlay, topic, _LAYOUT_SEED)
 
 
 def _below(overlay: Overlay, k: int) -> frozenset[str]:
@@ -158,7 +167,12 @@ def _around(overlay: Overlay, topic: str, broker: str) -> Overlay:
 
 
 def _graph(
-    overlay: Overlay, topic: TopicAnalysis, degrees: dict[str, int], version: int, around: str | None
+    overlay: Overlay,
+    topic: TopicAnalysis,
+    degrees: dict[str, int],
+    version: int,
+    around: str | None,
+    places: Places | None = None,
 ) -> dict[str, Any]:
     within = overlay.topic_graph(topic.name)
     topic_degree = dict(zip(within.vs["name"], within.degree(), strict=True))
@@ -168,7 +182,7 @@ def _graph(
     component = {broker: number for number, members in enumerate(topic.components) for broker in members}
     articulation = set(topic.articulation_brokers)
     bridges = {frozenset(bridge) for bridge in topic.bridges}
-    places = topic_layout(overlay, topic.name, _LAYOUT_SEED)
+    places = places or _places(overlay, topic.name)
     names: list[str] = graph.vs["name"]
     return {
         "name": topic.name,

@@ -8,7 +8,7 @@ one version, and never one that is not committed: the writer plans on it, takes 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,12 +16,14 @@ import numpy as np
 from algorithms import BadInput, Overlay
 from algorithms.analysis import TopicAnalysis, topic_analysis
 from algorithms.live import LiveOverlay, Plan
-from backend.errors import NotFound
+from backend.errors import NotFound, Problem
 from backend.policy import Policy
 from backend.record import ChangeRecord, Pair
 from backend.store import BrokerFacts, StoredOverlay
 
 Answer = TypeVar("Answer")
+
+_ANALYSIS = "analysis"
 
 
 class Mirror:
@@ -33,7 +35,9 @@ class Mirror:
         self.links: dict[Pair, tuple[int, str]] = stored.links
         """Since which version a link is open, and why."""
         self.facts: dict[str, BrokerFacts] = stored.facts
-        self._analyses: dict[str, TopicAnalysis] = {}
+        self._of_topics: dict[str, dict[str, asyncio.Future[Any]]] = {}
+        """What was worked out from a topic by itself, or is being so, until a change touches it."""
+        self._analysing: set[asyncio.Future[None]] = set()
         self._derived: dict[str, tuple[int, asyncio.Future[Any]]] = {}
 
     @property
@@ -76,29 +80,42 @@ class Mirror:
         """Subscribers by topic, in the order of the names."""
         return dict(zip(self.live.topic_names(), self.live.topic_sizes().tolist(), strict=True))
 
-    async def topic(self, name: str) -> TopicAnalysis:
-        """The analysis of one topic, kept until a change touches it."""
-        known = self._analyses.get(name)
-        if known is None:
-            overlay, version = self.topic_overlay(name), self.version
-            known = await asyncio.to_thread(topic_analysis, overlay, name)
-            if version == self.version:
-                self._analyses[name] = known
-        return known
+    def topic(self, name: str) -> Awaitable[TopicAnalysis]:
+        """The analysis of one topic."""
+        return self.of_topic(_ANALYSIS, name, topic_analysis)
+
+    def of_topic(self, what: str, name: str, work: Callable[[Overlay, str], Answer]) -> Awaitable[Answer]:
+        """Something worked out from one topic as it is at this call: in a thread, and once until a change touches it."""
+        known = self._of_topics.get(name, {}).get(what)
+        if known is None or _failed(known):
+            overlay = self.topic_overlay(name)
+            known = asyncio.ensure_future(asyncio.to_thread(work, overlay, name))
+            self._of_topics.setdefault(name, {})[what] = known
+        return asyncio.shield(known)
 
     async def all_topics(self) -> dict[str, TopicAnalysis]:
-        """The analyses of all topics of one version, by name; only those that a change touched are made anew."""
-        version = self.version
-        known = dict(self._analyses)
-        wanted = {
-            name: self.live.topic_overlay(name) for name in self.live.topic_names() if name not in known
+        """The analyses of all topics of one version, by name; only those that a change touched are made anew.
+
+        The topics are taken apart in the thread, from a copy: tens of thousands of them take seconds.
+        """
+        loop = asyncio.get_running_loop()
+        names = self.live.topic_names()
+        wanted, missing = {}, {}
+        for name in names:
+            known = self._of_topics.get(name, {}).get(_ANALYSIS)
+            if known is None or _failed(known):
+                known = missing[name] = loop.create_future()
+                self._of_topics.setdefault(name, {})[_ANALYSIS] = known
+            wanted[name] = known
+        if missing:
+            # A task of its own: whoever asked may leave, and others wait for it too.
+            task = asyncio.ensure_future(_analyse(self.live.copy(), missing))
+            self._analysing.add(task)
+            task.add_done_callback(self._analysing.discard)
+        return {
+            name: known.result() if known.done() else await asyncio.shield(known)
+            for name, known in wanted.items()
         }
-        made = await asyncio.to_thread(
-            lambda: {name: topic_analysis(overlay, name) for name, overlay in wanted.items()}
-        )
-        if version == self.version:
-            self._analyses.update(made)
-        return {name: made.get(name) or known[name] for name in sorted({*known, *made})}
 
     async def snapshot(self) -> Overlay:
         """The whole overlay of this version as one value; made once a version, in a thread."""
@@ -130,7 +147,7 @@ class Mirror:
         for a, b in record.opened:
             touched.update(self.live.shared_topics(a, b))
         for topic in touched:
-            self._analyses.pop(topic, None)
+            self._of_topics.pop(topic, None)
         for link in record.closed:
             self.links.pop(link, None)
         for link, reason in zip(record.opened, record.opened_reasons, strict=True):
@@ -146,3 +163,22 @@ class Mirror:
         """Follow another policy from here on."""
         self.policy = policy
         self.live.policy = policy.repairs()
+
+
+def _failed(known: asyncio.Future[Any]) -> bool:
+    return known.done() and (known.cancelled() or known.exception() is not None)
+
+
+async def _analyse(live: LiveOverlay, wanted: Mapping[str, asyncio.Future[TopicAnalysis]]) -> None:
+    """Analyse topics of a copy in a thread, for all who wait for them."""
+    try:
+        found = await asyncio.to_thread(
+            lambda: {name: topic_analysis(live.topic_overlay(name), name) for name in wanted}
+        )
+    except BaseException as error:
+        for future in wanted.values():
+            future.set_exception(Problem(f"the topics could not be analysed: {error}"))
+            future.exception()  # whether somebody waits for it or not
+        raise
+    for name, future in wanted.items():
+        future.set_result(found[name])
