@@ -19,6 +19,8 @@ from ui.answers import RebuildFigures
 HEIGHT = 240
 MAX_BARS = 30
 STAGES = ("before", "peak", "after")
+FINEST = -1
+"""The lowest power of ten that a logarithmic line tells from nothing: a plan takes tenths of milliseconds."""
 SMALL = 0.01
 """A bar of less than this share of the largest is too low to be seen."""
 
@@ -97,9 +99,9 @@ def _counts(values: pd.Series[int], logarithmic: bool) -> alt.Axis:
     return alt.Axis(format=",d", tickMinStep=1, tickCount=5)
 
 
-def _ends(values: pd.Series[Any]) -> list[int]:
+def _ends(values: pd.Series[Any], least: int = 0) -> list[float]:
     """From nothing to a tick above all values."""
-    powers = _powers(float(values.max()))
+    powers = _powers(float(values.max()), least)
     return [powers[0], powers[-1]]
 
 
@@ -137,10 +139,10 @@ def lines(
                 # The heading says it; a title along the axis would only be cut off in a low chart.
                 title=None if headed else y_title,
                 # As many steps as ticks, so that the highest tick is above all values.
-                scale=alt.Scale(type="symlog", domain=_ends(table[y]))
+                scale=alt.Scale(type="symlog", constant=10.0**FINEST / 10, domain=_ends(table[y], FINEST))
                 if logarithmic
                 else alt.Scale(zero=zero, nice=4),
-                axis=alt.Axis(format=y_format, values=_powers(float(table[y].max())))
+                axis=alt.Axis(format=y_format, values=_powers(float(table[y].max()), FINEST))
                 if logarithmic
                 else alt.Axis(format=y_format, tickCount=4),
             ),
@@ -158,9 +160,9 @@ def lines(
     st.altair_chart(chart, height=height, key=key, alt=f"{y_title} by {x_title.lower()}")
 
 
-def _powers(highest: float) -> list[int]:
+def _powers(highest: float, least: int = 0) -> list[float]:
     """Ticks of a logarithmic axis that begins at nothing: left to itself it names only its two ends."""
-    return [0, *(10**power for power in range(math.ceil(math.log10(max(highest, 1.0))) + 1))]
+    return [0, *(10.0**power for power in range(least, math.ceil(math.log10(max(highest, 1.0))) + 1))]
 
 
 def stages(before: RebuildFigures, peak: RebuildFigures, after: RebuildFigures, key: str) -> None:

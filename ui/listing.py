@@ -17,7 +17,7 @@ from ui.wording import ending
 ROW_HEIGHT = 28
 HEADER_HEIGHT = 36
 # Of a name in the table, in pixels: letters are of many widths, so this is what ids need on average.
-CHARACTER = 6.3
+CHARACTER = 6.0
 PADDING = 16
 _OPEN = "_open"
 

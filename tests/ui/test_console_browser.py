@@ -107,6 +107,10 @@ def test_the_list_finds_a_topic_and_opens_it(stack: Stack, browser: Browser) -> 
         expect(page.get_by_text(re.compile(r"^\d+ topics? found"))).to_be_visible()
         settled(page)
         assert "q=kinematic_state" in page.url
+        page.get_by_test_id("stDataFrame").hover()
+        # The table's own file would have shortened names; what is left of its buttons shows that they were looked for.
+        expect(page.get_by_role("button", name=re.compile("^Search"))).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile("^Download as CSV"))).to_be_hidden()
         # Its name in the first row: a canvas has no cells to click.
         title = page.get_by_role("heading", name=re.compile("kinematic_state"))
         table = page.get_by_test_id("stDataFrame")

@@ -62,7 +62,7 @@ FILES = {
     "topics": ("All topics as CSV", "name", 65),
     "brokers": ("All brokers as CSV", "id", 21),
     "history": ("All of these as CSV", "version", 1),
-    "topic?topic=%2Fcrowd": ("Links as CSV", "broker_b", 600),
+    "topic?topic=%2Fcrowd": ("Links as CSV", "broker_a", 600),
 }
 
 

@@ -36,7 +36,7 @@ def found() -> None:
         DEFAULT_SORT,
         # The file of all rows is made where there is no session: the key is bound now.
         functools.partial(client.brokers, access.required_key()),
-        lambda rows, key: broker_table.show(rows, key, on_column=SORT_BY, name_width=530),
+        lambda rows, key: broker_table.show(rows, key, on_column=SORT_BY, name_width=560),
         remember="_brokers_params",
     )
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from ui import access, algorithm_form, client, jobs, listing, states, url_state, watch
-from ui.answers import Rebuild
+from ui.answers import Algorithm, Rebuild
 from ui.wording import against_fresh, degree, literal, moment, number
 
 DEFAULT_ALGORITHM = "weave"
@@ -25,12 +25,15 @@ def page() -> None:
     st.title("Rebuilds", anchor=False)
     states.told()
     key = access.required_key()
+    # All that the page itself needs, before a part with a clock is drawn: a page that failed below one was seen not to
+    # be tried again.
+    policy, found, registry = client.overlay(key)["policy"], jobs.rebuilds(key), client.algorithms(key)
     st.fragment(live_now, run_every=watch.SECONDS)()
     if access.may_change():
-        form(key)
+        form(key, policy, registry)
     else:
         states.read_only("Running a rebuild")
-    running = any(rebuild["state"] in (*RUNNING, "activating") for rebuild in jobs.rebuilds(key))
+    running = any(rebuild["state"] in (*RUNNING, "activating") for rebuild in found)
     st.fragment(compared, run_every=jobs.SECONDS if running else 5)(running)
 
 
@@ -52,10 +55,9 @@ def live_now() -> None:
     st.info(said, icon=":material/info:")
 
 
-def form(key: str) -> None:
+def form(key: str, policy: dict[str, Any], algorithms: list[Algorithm]) -> None:
     """One algorithm, its guarantee and paper beside it, its parameters, the engine."""
-    registry = {algorithm["name"]: algorithm for algorithm in client.algorithms(key)}
-    policy = client.overlay(key)["policy"]
+    registry = {algorithm["name"]: algorithm for algorithm in algorithms}
     k = int(policy.get("k", 1))
     able = [name for name in registry if algorithm_form.most_connected(registry[name]) >= k]
     wanted = (policy.get("algorithm"), DEFAULT_ALGORITHM, *able)
