@@ -19,7 +19,8 @@ from backend.policy import Policy
 from backend.settings import Settings
 from backend.store import Database, StoredOverlay
 from backend.store.bulk import import_overlay
-from backend.store.overlay import create_overlay, read_overlay
+from backend.store.loading import read_overlay
+from backend.store.overlay import create_overlay
 
 log = structlog.get_logger(__name__)
 

@@ -38,7 +38,8 @@ from backend.store.commit import lock_overlay, read_changes, was_committed, writ
 from backend.store.database import Transaction
 from backend.store.idempotency import find_answers, forget_old_answers
 from backend.store.importing import wipe_import
-from backend.store.overlay import StoredOverlay, read_facts, read_overlay, read_policy
+from backend.store.loading import read_overlay
+from backend.store.overlay import StoredOverlay, read_facts, read_policy
 
 log = structlog.get_logger(__name__)
 

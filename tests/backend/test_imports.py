@@ -25,7 +25,8 @@ from backend.policy import Policy
 from backend.store import Database
 from backend.store.bulk import import_overlay
 from backend.store.importing import wipe_import
-from backend.store.overlay import create_overlay, read_overlay
+from backend.store.loading import read_overlay
+from backend.store.overlay import create_overlay
 from backend.worker import in_process
 from tests.backend.conftest import rows
 from tests.backend.live import KEY, Served, served, settings_of, wait_until_ready

@@ -15,7 +15,7 @@ from backend.policy import Policy
 from backend.store import Database
 from backend.store import database as database_module
 from backend.store.bulk import import_overlay
-from backend.store.overlay import read_overlay
+from backend.store.loading import read_overlay
 from tests.backend.conftest import rows
 from tests.conftest import Neo4jServer
 
