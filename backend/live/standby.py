@@ -31,6 +31,8 @@ class Standby:
         self._database = database
         self._writer = writer
         self._mirror: Mirror | None = None
+        self._unwritten: set[str] = set()
+        """Brokers whose backups were built, and not stored because Neo4j did not answer."""
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -67,14 +69,19 @@ class Standby:
             if mirror is self._writer.mirror:
                 mirror.live.enter_backups(known)
                 self._mirror = mirror
+                self._unwritten.clear()
 
     async def _build(self) -> int:
         async with self._writer.holding():
             live = self._writer.mirror.live
-            brokers = live.next_stale(BROKERS_AT_ONCE)
+            stale = live.next_stale(BROKERS_AT_ONCE)
+            if stale:
+                live.refresh_backups(len(stale))
+            self._unwritten = {broker for broker in (*self._unwritten, *stale) if broker in live}
+            brokers = sorted(self._unwritten)[: 2 * BROKERS_AT_ONCE]
             if not brokers:
                 return 0
-            live.refresh_backups(len(brokers))
-            rows = [{"broker": broker, "backups": live.backups_of(broker)} for broker in sorted(brokers)]
+            rows = [{"broker": broker, "backups": live.backups_of(broker)} for broker in brokers]
         await self._database.write("backups/write_backups", rows=rows)
+        self._unwritten.difference_update(brokers)
         return len(brokers)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import neo4j
 import pytest
+from neo4j.exceptions import ServiceUnavailable
 
+from backend.live import standby
+from backend.store.database import Database
 from tests.backend.conftest import rows
 from tests.backend.live import Served, served
 from tests.conftest import Neo4jServer
@@ -53,3 +58,29 @@ def test_backups_are_built_stored_and_taken_up(
         assert primaries == sorted(broker for broker, backups in before.items() if "b1" in backups)
     with served(neo4j_server, database, tmp_path) as again:
         until(lambda: told(again) == before)
+
+
+def test_backups_that_neo4j_did_not_take_are_written_later(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+    takes = threading.Event()
+    write = Database.write
+
+    async def away(self: Database, name: str, /, **parameters: Any) -> list[neo4j.Record]:
+        if name == "backups/write_backups" and not takes.is_set():
+            refused.extend(row["broker"] for row in parameters["rows"])
+            raise ServiceUnavailable("on purpose")
+        return await write(self, name, **parameters)
+
+    monkeypatch.setattr(Database, "write", away)
+    monkeypatch.setattr(standby, "SECONDS_IDLE", 0.05)
+    with served(neo4j_server, database, tmp_path) as live:
+        live.ask(
+            "POST", "changes", json=[{"op": "join", "broker": f"b{i}", "topics": ["all"]} for i in range(20)]
+        )
+        until(lambda: len(set(refused)) >= standby.BROKERS_AT_ONCE)
+        assert stored(live) == {}
+        takes.set()
+        until(lambda: len(stored(live)) == 20)
+        assert stored(live) == told(live)
