@@ -6,8 +6,9 @@ backwards from the live one; in JSON it has lists of pairs.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
@@ -36,6 +37,25 @@ class Figures:
 
 
 @dataclass(frozen=True)
+class PolicyPlan(Plan):
+    """The links that another policy opens, and the values that it changes."""
+
+    policy_before: Mapping[str, Any] | None = None
+    policy_after: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, plan: Plan, before: Mapping[str, Any], after: Mapping[str, Any]) -> PolicyPlan:
+        """A plan, with the values of two policies that differ."""
+        changed = [name for name in after if after[name] != before[name]]
+        links = {field.name: getattr(plan, field.name) for field in fields(Plan)}
+        return cls(
+            **links,
+            policy_before={name: before[name] for name in changed},
+            policy_after={name: after[name] for name in changed},
+        )
+
+
+@dataclass(frozen=True)
 class ChangeRecord:
     """One version of the overlay: who changed what, and the exact difference."""
 
@@ -55,6 +75,9 @@ class ChangeRecord:
     subscribed: tuple[Pair, ...] = ()
     unsubscribed: tuple[Pair, ...] = ()
     figures: Figures | None = None
+    policy_before: Mapping[str, Any] | None = None
+    policy_after: Mapping[str, Any] | None = None
+    """What a change of the policy changed, with the values of before and after."""
 
     @classmethod
     def of_plan(
@@ -70,11 +93,12 @@ class ChangeRecord:
         figures: Figures | None = None,
     ) -> ChangeRecord:
         """The record of a plan."""
+        policy = (plan.policy_before, plan.policy_after) if isinstance(plan, PolicyPlan) else (None, None)
         return cls(
             version, group, at, actor, kind, broker, plan.joined, plan.left,
             tuple(link.ends for link in plan.opened), tuple(link.reason for link in plan.opened),
             tuple(link.ends for link in plan.closed), tuple(link.reason for link in plan.closed),
-            plan.subscribed, plan.unsubscribed, figures,
+            plan.subscribed, plan.unsubscribed, figures, *policy,
         )  # fmt: skip
 
     def plan(self) -> Plan:
@@ -118,6 +142,8 @@ class ChangeRecord:
             "closed_reasons": self.closed_reasons,
             "subscribed": self.subscribed,
             "unsubscribed": self.unsubscribed,
+            "policy_before": self.policy_before,
+            "policy_after": self.policy_after,
         }
 
     def properties(self) -> dict[str, Any]:
@@ -141,6 +167,8 @@ class ChangeRecord:
             "subscribed_topic": [topic for _, topic in self.subscribed],
             "unsubscribed_broker": [broker for broker, _ in self.unsubscribed],
             "unsubscribed_topic": [topic for _, topic in self.unsubscribed],
+            "policy_before": _text(self.policy_before),
+            "policy_after": _text(self.policy_after),
             **(asdict(self.figures) if self.figures else {}),
         }
 
@@ -161,4 +189,13 @@ class ChangeRecord:
             pairs("closed_a", "closed_b"), texts("closed_reason"),
             pairs("subscribed_broker", "subscribed_topic"), pairs("unsubscribed_broker", "unsubscribed_topic"),
             Figures(node["brokers"], node["links"], node["max_degree"]) if node.get("links") is not None else None,
+            _values(node.get("policy_before")), _values(node.get("policy_after")),
         )  # fmt: skip
+
+
+def _text(values: Mapping[str, Any] | None) -> str | None:
+    return None if values is None else json.dumps(values)
+
+
+def _values(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else json.loads(text)

@@ -52,6 +52,10 @@ class RecordedChange(BaseModel):
     closed_reasons: list[str]
     subscribed: list[Pair] = Field(description="broker and topic; those of newcomers too")
     unsubscribed: list[Pair] = Field(description="broker and topic; those of leavers too")
+    policy_before: dict[str, Any] | None = Field(
+        None, description="of a change of the policy: the values that it changed"
+    )
+    policy_after: dict[str, Any] | None = Field(None, description="the same values afterwards")
 
 
 class ChangePage(BaseModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeVar
@@ -20,7 +19,7 @@ from backend.api.dependencies import LiveMirror, LiveWriter
 from backend.errors import BadValue, PreconditionFailed
 from backend.live import Mirror, Proposal, Writer
 from backend.policy import Policy
-from backend.record import Pair
+from backend.record import Pair, PolicyPlan
 from backend.store.commit import Statement
 
 router = APIRouter(tags=["policy"])
@@ -132,6 +131,9 @@ class _PolicyChange:
         self.before = self._writer.mirror.policy
         self.after = _changed(self.before, self._given)
         self.proposal.marks_version = self.after != self.before
+        return PolicyPlan.of(self._links_plan(live), self.before.properties(), self.after.properties())
+
+    def _links_plan(self, live: LiveOverlay) -> Plan:
         if self.after.k <= self.before.k:
             return Plan(live.version)
         if live.version != self._version:
@@ -139,18 +141,10 @@ class _PolicyChange:
         opened = tuple(LinkChange(a, b, "policy") for a, b in sorted(self._links))
         return live.replay(Plan(live.version, opened=opened)) if opened else Plan(live.version)
 
-    def _also(self, version: int) -> tuple[Statement, ...]:
-        before, after = self.before.properties(), self.after.properties()
-        changed = [name for name in after if after[name] != before[name]]
-        if not changed:
+    def _also(self, _: int) -> tuple[Statement, ...]:
+        if self.after == self.before:
             return ()
-        told = {
-            "policy": after,
-            "version": version,
-            "before": json.dumps({name: before[name] for name in changed}),
-            "after": json.dumps({name: after[name] for name in changed}),
-        }
-        return (("overlay/set_policy", told),)
+        return (("overlay/set_policy", {"policy": self.after.properties()}),)
 
     def _committed(self) -> None:
         self._writer.mirror.set_policy(self.after)

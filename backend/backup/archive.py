@@ -18,7 +18,7 @@ import pyarrow.parquet
 from backend.errors import BadValue
 
 FORMAT = "topicweave-backup"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST = "manifest.json"
 CHUNK = 1 << 20
 
@@ -53,8 +53,12 @@ CHANGES = pyarrow.schema(
         ("brokers", _WHOLE),
         ("links", _WHOLE),
         ("max_degree", _WHOLE),
+        ("policy_before", _TEXT),
+        ("policy_after", _TEXT),
     ]
 )
+SINCE_2 = ("policy_before", "policy_after")
+"""Columns that files of format 1 do not have; everything else is the same."""
 TABLES = {
     "brokers.parquet": BROKERS,
     "subscriptions.parquet": SUBSCRIPTIONS,
@@ -92,7 +96,11 @@ def unpack(backup: Path, folder: Path) -> dict[str, Any]:
 def read_table(folder: Path, name: str, backup: Path) -> pyarrow.Table:
     """One table of an unpacked backup, with the columns it must have."""
     try:
-        return pyarrow.parquet.read_table(folder / name).select(TABLES[name].names).cast(TABLES[name])
+        table, schema = pyarrow.parquet.read_table(folder / name), TABLES[name]
+        for column in SINCE_2:
+            if column in schema.names and column not in table.column_names:
+                table = table.append_column(column, pyarrow.nulls(len(table), schema.field(column).type))
+        return table.select(schema.names).cast(schema)
     except (pyarrow.ArrowException, KeyError, ValueError, OSError) as error:
         raise damaged(backup, f"{name}: {str(error).splitlines()[0]}") from None
 
@@ -111,10 +119,10 @@ def _manifest(backup: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
         raise damaged(backup, f"{MANIFEST}: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise damaged(backup, f"not a backup of TopicWeave: {MANIFEST} does not say so")
-    if manifest.get("format_version") != FORMAT_VERSION:
+    if manifest.get("format_version") not in range(1, FORMAT_VERSION + 1):
         raise damaged(
             backup,
-            f"format_version: this TopicWeave reads {FORMAT_VERSION} (got {manifest.get('format_version')!r})",
+            f"format_version: this TopicWeave reads 1 to {FORMAT_VERSION} (got {manifest.get('format_version')!r})",
         )
     if not isinstance(manifest.get("version"), int) or not isinstance(manifest.get("parts"), dict):
         raise damaged(backup, f"{MANIFEST}: version and parts are missing")

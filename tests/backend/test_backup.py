@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import threading
@@ -64,6 +65,7 @@ def fill(live: Served) -> None:
     )  # fmt: skip
     live.join("lonely")
     live.leave("b 03")
+    live.ask("PUT", "policy", json={"rho": 4.0, "settle_seconds": 9.5})
     live.ask("POST", "keys", status=201, json={"name": "agent", "scope": "operate"})
     live.ask("POST", "keys", status=201, json={"name": "here too", "scope": "read"})
 
@@ -79,7 +81,7 @@ def test_there_and_back(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_p
         version = live.version
         assert download(live, file) == version
         refused = send(live, "restores", {"backup": file}, 409)
-        assert "31 brokers, version 34" in refused["detail"]
+        assert "31 brokers, version 35" in refused["detail"]
         assert list((tmp_path / "one" / "uploads").iterdir()) == []
     with zipfile.ZipFile(file) as archive:
         assert sorted(archive.namelist()) == PARTS
@@ -93,14 +95,23 @@ def test_there_and_back(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_p
     )
     assert overlay.is_tco()
     empty(database)
+    with served(neo4j_server, database, tmp_path / "of format 1") as live:
+        finish(live, send(live, "restores", {"backup": as_of_format_1(file, tmp_path / "old.zip")}))
+        assert (live.version, live.ask("GET", "policy")["rho"]) == (version, 4.0)
+        (told,) = live.ask("GET", "changes", params={"kind": "policy"})["items"]
+        assert (told["policy_before"], told["policy_after"]) == (None, None)
+    empty(database)
     with served(neo4j_server, database, tmp_path / "two") as live:
         taken = live.ask("POST", "keys", status=201, json={"name": "here too", "scope": "read"})
         result = finish(live, send(live, "restores", {"backup": file}))["result"]
-        assert (result["version"], result["changes"], result["keys_left_out"]) == (version, 34, ["here too"])
+        assert (result["version"], result["changes"], result["keys_left_out"]) == (version, 35, ["here too"])
         after = whole(database)
         assert after["brokers"] == before["brokers"]
         assert after["links"] == before["links"]
         assert after["changes"] == before["changes"]
+        (told,) = live.ask("GET", "changes", params={"kind": "policy"})["items"]
+        assert told["policy_before"] == {"rho": 3.0, "settle_seconds": 30.0}
+        assert told["policy_after"] == {"rho": 4.0, "settle_seconds": 9.5}
         assert {key["id"] for key in after["keys"]} - {key["id"] for key in before["keys"]} == {taken["id"]}
         report = live.ask("GET", "check")
         assert report["good"], report
@@ -170,6 +181,20 @@ def rewritten(file: Path, target: Path, **parts: bytes | None) -> Path:
     return target
 
 
+def as_of_format_1(file: Path, target: Path) -> Path:
+    """The same backup as it was written before the history held what a policy change changed."""
+    with zipfile.ZipFile(file) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        changes = pyarrow.parquet.read_table(io.BytesIO(archive.read("changes.parquet")))
+    old = io.BytesIO()
+    pyarrow.parquet.write_table(changes.drop_columns(["policy_before", "policy_after"]), old)
+    manifest["format_version"] = 1
+    manifest["parts"]["changes.parquet"]["sha256"] = hashlib.sha256(old.getvalue()).hexdigest()
+    return rewritten(
+        file, target, changes_parquet=old.getvalue(), manifest_json=json.dumps(manifest).encode()
+    )
+
+
 def test_a_damaged_backup_is_named(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path) -> None:
     file = tmp_path / "saved.zip"
     with served(neo4j_server, database, tmp_path / "one") as live:
@@ -191,7 +216,7 @@ def test_a_damaged_backup_is_named(neo4j_server: Neo4jServer, database: neo4j.Dr
         "links.parquet: damaged, its checksum": rewritten(file, tmp_path / "1.zip", links_parquet=other.getvalue()),
         "keys.json: missing": rewritten(file, tmp_path / "2.zip", keys_json=None),
         "it holds no manifest.json": rewritten(file, tmp_path / "3.zip", manifest_json=None),
-        "format_version: this TopicWeave reads 1 (got 99)": rewritten(file, tmp_path / "4.zip", manifest_json=newer),
+        "format_version: this TopicWeave reads 1 to 2 (got 99)": rewritten(file, tmp_path / "4.zip", manifest_json=newer),
         "manifest.json does not say so": rewritten(file, tmp_path / "5.zip", manifest_json=strange),
         "manifest.json: Expecting value": rewritten(file, tmp_path / "6.zip", manifest_json=b"not json"),
     }  # fmt: skip

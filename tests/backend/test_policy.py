@@ -83,6 +83,11 @@ def test_raising_k_shows_its_plan_and_keeps_its_promise(
     )
     assert json.loads(record["before"]) == {"k": 1, "lambda": 3}
     assert json.loads(record["after"]) == {"k": 2, "lambda": 4}
+    manager = cast(FastAPI, live.client.app).state.manager
+    (fed,) = manager.feed.after(8)
+    (told,) = live.ask("GET", "changes", params={"after": 8})["items"]
+    assert told["policy_before"] == fed.policy_before == {"k": 1, "lambda": 3}
+    assert told["policy_after"] == fed.policy_after == {"k": 2, "lambda": 4}
     live.join("late", "all")
     live.leave("b0")
     assert stored(live).is_ktco(2)
