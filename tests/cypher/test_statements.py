@@ -70,3 +70,10 @@ def test_the_history_is_read_along_its_index(session: neo4j.Session, name: str) 
     steps = operators(session, name)
     assert not steps & {"AllNodesScan", "NodeByLabelScan", "Sort", "Top", "PartialSort", "PartialTop"}, steps
     assert any("IndexSeekByRange" in step for step in steps), steps
+
+
+@pytest.mark.parametrize("name", ["rebuild/find_leftovers", "rebuild/forget_rebuilds"])
+def test_links_of_rebuilds_are_looked_for_along_their_index(session: neo4j.Session, name: str) -> None:
+    steps = operators(session, name)
+    assert not any("RelationshipTypeScan" in step for step in steps), steps
+    assert any("RelationshipIndexSeek" in step for step in steps), steps
