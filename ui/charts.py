@@ -179,7 +179,7 @@ def stages(before: RebuildFigures, peak: RebuildFigures, after: RebuildFigures, 
             table = pd.DataFrame({"stage": STAGES, "value": pd.Series(values, dtype="Float64")}).dropna()
             base = alt.Chart(table, title=alt.TitleParams(title, fontSize=13, anchor="start")).encode(
                 x=alt.X("stage:N", sort=list(STAGES), title=None, axis=alt.Axis(labelAngle=0)),
-                y=alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4)),
+                y=alt.Y("value:Q", title=None, scale=alt.Scale(nice=4), axis=alt.Axis(tickCount=4)),
                 tooltip=[
                     alt.Tooltip("stage:N", title="When"),
                     alt.Tooltip("value:Q", title=title, format=shape),
@@ -210,7 +210,11 @@ def kept(curve: pd.DataFrame, key: str) -> None:
             low, high = float(curve[name].min()), float(curve[name].max())
             # Bars begin at nothing; a degree that hardly moves is shown where it moves.
             room = max(0.05, (high - low) * 0.25)
-            scale = alt.Scale(zero=True) if name == "changed" else alt.Scale(domain=[low - room, high + room])
+            scale = (
+                alt.Scale(zero=True, nice=4)
+                if name == "changed"
+                else alt.Scale(domain=[low - room, high + room])
+            )
             base = alt.Chart(curve, title=alt.TitleParams(title, fontSize=13, anchor="start")).encode(
                 x=alt.X("keep:O", title="Keep", axis=alt.Axis(labelAngle=0, format="~g")),
                 y=alt.Y(f"{name}:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4)),

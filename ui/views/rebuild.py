@@ -284,7 +284,7 @@ def most_changed(rebuild: Rebuild, made: RebuildPlan) -> None:
             "degree_after": listing.whole("After", 74, "Degree after"),
         },
         name_label="Broker",
-        name_width=230,
+        name_width=250,
         max_height=316,
         alt="Brokers most changed",
     )
