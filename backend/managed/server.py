@@ -50,6 +50,9 @@ server.bolt.advertised_address=127.0.0.1:{bolt_port}
 # Everything we do goes through Bolt.
 server.http.enabled=false
 server.https.enabled=false
+# A server that stands still is noticed: drivers give a connection up that says nothing for two of these.
+server.bolt.connection_keep_alive=10s
+server.bolt.connection_keep_alive_probes=2
 server.memory.pagecache.size={page_cache_mb}m
 dbms.usage_report.enabled=false
 # The log of a database is preallocated: 256 MB each, times two, is much for an overlay of a few thousand brokers.

@@ -39,6 +39,10 @@ class Told:
     path: str = ""
 
 
+SECONDS_OF_AN_ANSWER = 60
+"""Longer than Neo4j may stand still before it is given up, twice."""
+
+
 class Client(threading.Thread):
     """One of them, in a thread of its own."""
 
@@ -127,7 +131,7 @@ def send(
     api: Api, method: str, path: str, body: Any = None, key: str | None = None, *, hang_up: bool = False
 ) -> tuple[int, dict[str, str], Any]:
     """Status, headers and JSON of one request on a connection of its own; hanging up is a broken connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=40)
+    connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=SECONDS_OF_AN_ANSWER)
     headers = {"X-API-Key": KEY, "Content-Type": "application/json"}
     if key is not None:
         headers["Idempotency-Key"] = key

@@ -93,9 +93,13 @@ class Stage:
 
     def kill_neo4j(self) -> None:
         """``kill -9``."""
-        assert self.neo4j.child is not None
-        os.kill(self.neo4j.child.pid, signal.SIGKILL)
+        self.signal_neo4j(signal.SIGKILL)
         self.neo4j.stop()
+
+    def signal_neo4j(self, number: signal.Signals) -> None:
+        """Stop it, let it go on, or kill it."""
+        assert self.neo4j.child is not None
+        os.kill(self.neo4j.child.pid, number)
 
     def logs(self) -> str:
         """What the API processes said last."""

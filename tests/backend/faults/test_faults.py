@@ -6,6 +6,7 @@ All tests of this file play on one stage, one after the other, so each also judg
 from __future__ import annotations
 
 import random
+import signal
 import time
 from collections.abc import Iterator
 
@@ -93,6 +94,22 @@ def test_neo4j_is_killed(played: Stage) -> None:
     judge(played, clients)
     for api in played.apis:
         check_repeats(clients, api)
+
+
+@pytest.mark.long
+def test_neo4j_stands_still(played: Stage) -> None:
+    """A suspended server breaks no connection; it is given up when it has said nothing for a while."""
+    with crowd("neo4j suspended", played.apis) as clients:
+        clients.wait_for(40)
+        played.signal_neo4j(signal.SIGSTOP)
+        try:
+            for api in played.apis:
+                assert send(api, "POST", "/v1/brokers", {"id": "nobody", "topics": []})[0] == 503
+                assert send(api, "GET", "/v1/brokers/nobody")[0] == 404
+        finally:
+            played.signal_neo4j(signal.SIGCONT)
+        clients.wait_for(60)
+    judge(played, clients)
 
 
 @pytest.mark.long
