@@ -1,4 +1,5 @@
-"""Real interests by parts: a small file always, those of TOPICWEAVE_DATA in the long run; igraph is the judge."""
+"""Real interests by parts, from file to file and through Neo4j: small ones always, those of TOPICWEAVE_DATA in the long
+run; igraph is the judge."""
 
 from __future__ import annotations
 
@@ -8,16 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import igraph
+import neo4j
 import pytest
 from pyspark.sql import SparkSession
 
 from algorithms import Interests, Overlay, build
 from algorithms.bulk import parse_bulk
 from algorithms.files import read_interests, read_links, write_interests
-from spark.rebuild import rebuild_files
+from spark import graph
+from spark.rebuild import rebuild_files, rebuild_graph
+from tests.conftest import Neo4jServer
+from tests.spark.living import access, candidates, make_live
 
 SMALL = Path(__file__).parents[1] / "data"
-DATA = Path(os.environ.get("TOPICWEAVE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+DEMO = Path(__file__).parents[2] / "backend" / "demos" / "autoware.csv.gz"
+DATA = Path(os.environ["TOPICWEAVE_DATA"]) if os.environ.get("TOPICWEAVE_DATA") else None
 FILES = [
     "ros_autoware",
     "ha_codeowners",
@@ -28,10 +34,14 @@ FILES = [
     "github_mutual_follow",
     "deezer_hu_genres",
 ]
+THROUGH_NEO4J = ["ha_codeowners", "dt_codeowners", "lastfm_asia_mutual_follow"]
+SMALL_TOPIC = 200
+"""Subscribers of a topic whose connectivity igraph counts, which takes it a while."""
+
 JOBS: list[tuple[str, dict[str, Any], int]] = [
     ("dc", {"parts": 4}, 1),
     ("gm2", {"parts": 4}, 2),
-    ("hararypt", {"k": 2}, 2),
+    ("hararypt", {"k": 4}, 4),
 ]
 
 
@@ -41,15 +51,18 @@ def interests_of(path: Path) -> Interests:
 
 
 def connected_by_igraph(overlay: Overlay, k: int) -> bool:
-    """Whether igraph finds every topic connected, and for k = 2 without an articulation broker."""
+    """Whether igraph finds every topic connected, for k > 1 without an articulation broker, and small ones k-connected."""
     interests = overlay.interests
     whole = igraph.Graph(n=len(interests.brokers), edges=overlay.links)
     for topic in range(len(interests.topics)):
         members = interests.subscriber_indices(topic).tolist()
         if len(members) < 2:
             continue
-        graph = whole.induced_subgraph(members)
-        if not graph.is_connected() or (k == 2 and graph.articulation_points()):
+        topic_graph = whole.induced_subgraph(members)
+        if not topic_graph.is_connected() or (k > 1 and topic_graph.articulation_points()):
+            return False
+        small = k > 1 and len(members) <= SMALL_TOPIC
+        if small and topic_graph.vertex_connectivity() < min(k, len(members) - 1):
             return False
     return True
 
@@ -72,6 +85,29 @@ def check(
         assert overlay.link_names() == build(algorithm, interests, **given).link_names()
 
 
+def check_through_neo4j(
+    spark: SparkSession,
+    server: Neo4jServer,
+    driver: neo4j.Driver,
+    path: Path,
+    algorithm: str,
+    given: dict[str, Any],
+    k: int,
+) -> None:
+    """From a live overlay to the candidates of a rebuild, judged here."""
+    interests = interests_of(path)
+    make_live(driver, interests)
+    with graph.RebuildRecord(access(server), "r1") as record:
+        report = rebuild_graph(spark, record, algorithm, parse_bulk(algorithm, given))
+    spark.catalog.clearCache()
+    overlay = Overlay.from_names(interests, candidates(driver, "r1"))
+    assert (report["brokers"], report["topics"]) == (len(interests.brokers), len(interests.topics))
+    assert (report["candidates"], report["departed"]) == (len(overlay.links), 0)
+    assert connected_by_igraph(overlay, k)
+    if algorithm != "gm2":
+        assert overlay.link_names() == build(algorithm, interests, **given).link_names()
+
+
 @pytest.mark.parametrize(("algorithm", "given", "k"), JOBS[:2], ids=lambda value: str(value))
 def test_a_small_file(
     spark: SparkSession, tmp_path: Path, algorithm: str, given: dict[str, Any], k: int
@@ -81,10 +117,51 @@ def test_a_small_file(
 
 @pytest.mark.long
 @pytest.mark.timeout(1200)
-@pytest.mark.skipif(not DATA.is_dir(), reason="TOPICWEAVE_DATA names no folder")
+@pytest.mark.skipif(DATA is None, reason="TOPICWEAVE_DATA names no folder")
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize(("algorithm", "given", "k"), JOBS, ids=lambda value: str(value))
 def test_every_file(
     spark: SparkSession, tmp_path: Path, name: str, algorithm: str, given: dict[str, Any], k: int
 ) -> None:
+    assert DATA is not None
     check(spark, DATA / f"{name}.csv.gz", tmp_path, algorithm, given, k)
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize(
+    ("algorithm", "given", "k"),
+    [
+        *[pytest.param(*job, marks=pytest.mark.long) for job in JOBS[:1]],
+        JOBS[1],
+        pytest.param(*JOBS[2], marks=pytest.mark.long),
+    ],
+    ids=lambda value: str(value),
+)
+def test_the_demo_through_neo4j(
+    spark: SparkSession,
+    neo4j_server: Neo4jServer,
+    database: neo4j.Driver,
+    algorithm: str,
+    given: dict[str, Any],
+    k: int,
+) -> None:
+    check_through_neo4j(spark, neo4j_server, database, DEMO, algorithm, given, k)
+
+
+@pytest.mark.neo4j
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+@pytest.mark.skipif(DATA is None, reason="TOPICWEAVE_DATA names no folder")
+@pytest.mark.parametrize("name", THROUGH_NEO4J)
+@pytest.mark.parametrize(("algorithm", "given", "k"), JOBS, ids=lambda value: str(value))
+def test_files_through_neo4j(
+    spark: SparkSession,
+    neo4j_server: Neo4jServer,
+    database: neo4j.Driver,
+    name: str,
+    algorithm: str,
+    given: dict[str, Any],
+    k: int,
+) -> None:
+    assert DATA is not None
+    check_through_neo4j(spark, neo4j_server, database, DATA / f"{name}.csv.gz", algorithm, given, k)
