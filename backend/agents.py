@@ -53,7 +53,6 @@ class Agents:
         self._renewed: dict[str, tuple[Lease, bool]] = {}
         """Leases to be written, and whether the broker was heard of, or given grace."""
         self._acked: dict[str, int] = {}
-        self._expired: list[datetime] = []
         self._ticked_at = datetime.now(UTC)
         self._stalled = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -192,15 +191,16 @@ class Agents:
             log.warning("this process stood still; leases get a full term more")
             self._give_grace(mirror, now)
         due = _due(mirror, now)
-        self._expired = [at for at in self._expired if now - at < WATCHED]
+        # Those of every process: each sees the same leases run out.
+        gone = sum(record.kind == "expire" for record in self._manager.feed.since(now - WATCHED))
         allowed = max(FEWEST_BRAKED, mirror.policy.lease_brake * mirror.live.brokers)
-        if due and len(due) + len(self._expired) > allowed:
+        if due and len(due) + gone > allowed:
             self._brake(mirror, len(due), now)
             return
         self.alarm = None
         self._manager.metrics.lease_brake.set(0)
         # Together: waiting changes are committed as one group. Not all at once: renewals are written between rounds.
-        await asyncio.gather(*(self._leave(broker, now) for broker in due[:LEAVES_A_ROUND]))
+        await asyncio.gather(*(self._leave(broker) for broker in due[:LEAVES_A_ROUND]))
 
     def _brake(self, mirror: Mirror, due: int, now: datetime) -> None:
         self._manager.metrics.lease_brake.set(1)
@@ -216,7 +216,7 @@ class Agents:
             }
             log.error("leases are not enforced", due=due, soon=soon)
 
-    async def _leave(self, broker: str, now: datetime) -> None:
+    async def _leave(self, broker: str) -> None:
         left = False
 
         def plan(live: LiveOverlay) -> Plan:
@@ -227,7 +227,6 @@ class Agents:
 
         answer = await self._manager.writer.submit(Proposal("expire", ACTOR, plan, broker=broker))
         if left:
-            self._expired.append(now)
             log.info("a lease expired", broker=broker, version=answer.version)
 
 

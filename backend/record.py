@@ -113,6 +113,11 @@ class ChangeRecord:
             closed=tuple(LinkChange(a, b, "replaced") for a, b in self.closed),
         )
 
+    @property
+    def entries(self) -> int:
+        """How many links and subscriptions it names."""
+        return len(self.opened) + len(self.closed) + len(self.subscribed) + len(self.unsubscribed)
+
     def touches(self, broker: str) -> bool:
         """Whether it changes something of that broker: itself, its links or its subscriptions."""
         return (

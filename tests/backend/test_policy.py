@@ -19,10 +19,11 @@ from neo4j.exceptions import ServiceUnavailable
 
 from algorithms import Interests, Overlay
 from algorithms.completion import missing_links
-from algorithms.live import LiveOverlay
+from algorithms.live import LiveOverlay, leave
 from backend.api import policy as policy_routes
 from backend.live import group
 from backend.live import writer as live_writer
+from backend.live.proposal import Proposal, planner
 from backend.policy import Policy
 from backend.store import commit as commit_store
 from backend.store.overlay import failures_of, read_policy
@@ -141,6 +142,26 @@ def test_mass_expiry_is_braked(live: Served) -> None:
         live.ask("POST", "brokers", f"leased {i}", "heartbeat", json={"ttl_seconds": 600})
     until(lambda: not live.ask("GET", "overlay")["alarms"])
     assert "\ntopicweave_lease_brake 0.0" in live.client.get("/metrics").text
+
+
+def test_the_brake_counts_what_another_process_let_expire(
+    live: Served, neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    """Each sees the same leases run out: two that let a share of them go each would let twice as many go."""
+    with served(neo4j_server, database, tmp_path) as other:
+        writer = other.client.app.state.manager.writer  # type: ignore[attr-defined]
+
+        async def expire(broker: str) -> None:
+            plan = planner(lambda overlay: overlay.plan(leave(broker)))
+            await writer.submit(Proposal("expire", "lease", plan, broker=broker))
+
+        for broker in ("b1", "b2", "b3"):
+            assert other.client.portal is not None
+            other.client.portal.call(expire, broker)
+        until(lambda: live.version == other.version)
+        live.ask("POST", "brokers", json={"id": "leased", "topics": ["all"], "ttl_seconds": 1}, status=201)
+        until(lambda: live.ask("GET", "overlay")["alarms"])
+        assert "leased" in live.stored_interests()
 
 
 def test_a_process_that_stood_still_gives_every_lease_a_full_term(live: Served) -> None:
