@@ -13,8 +13,8 @@ import neo4j
 import pytest
 from fastapi import FastAPI
 
-from backend.api import check as check_routes
 from backend.api.dependencies import HeavyWork
+from backend.check import check
 from backend.errors import Busy
 from backend.turns import Turns
 from backend.worker import Report, in_process
@@ -72,7 +72,6 @@ def test_a_heavy_read_too_many_is_sent_away(
     neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered, gate = threading.Event(), threading.Event()
-    check = check_routes.check
 
     async def held(*given: Any) -> dict[str, Any]:
         entered.set()
@@ -80,7 +79,7 @@ def test_a_heavy_read_too_many_is_sent_away(
             await asyncio.sleep(0.01)
         return await check(*given)
 
-    monkeypatch.setattr(check_routes, "check", held)
+    monkeypatch.setattr("backend.api.check.check", held)
     with served(neo4j_server, database, tmp_path) as live, ThreadPoolExecutor(1) as pool:
         cast(FastAPI, live.client.app).state.heavy = HeavyWork(checks=Turns("check", 1, 0))
         try:
