@@ -7,12 +7,13 @@ backwards from the live one; in JSON it has lists of pairs.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
-from algorithms.live import LinkChange, Plan
+from algorithms.live import Change, LinkChange, Plan, join, leave, subscribe, unsubscribe
 from backend.times import stamp
 
 Kind = Literal[
@@ -117,6 +118,22 @@ class ChangeRecord:
     def entries(self) -> int:
         """How many links and subscriptions it names."""
         return len(self.opened) + len(self.closed) + len(self.subscribed) + len(self.unsubscribed)
+
+    def changes(self) -> list[Change]:
+        """What it did to the interests, to be done again on another overlay."""
+        joined, left = set(self.joined), set(self.left)
+        taken: dict[str, list[str]] = defaultdict(list)
+        given_up: dict[str, list[str]] = defaultdict(list)
+        for broker, topic in self.subscribed:
+            taken[broker].append(topic)
+        for broker, topic in self.unsubscribed:
+            given_up[broker].append(topic)
+        return [
+            *(join(broker, taken[broker]) for broker in self.joined),
+            *(leave(broker) for broker in self.left),
+            *(subscribe(broker, topics) for broker, topics in taken.items() if broker not in joined),
+            *(unsubscribe(broker, topics) for broker, topics in given_up.items() if broker not in left),
+        ]
 
     def touches(self, broker: str) -> bool:
         """Whether it changes something of that broker: itself, its links or its subscriptions."""

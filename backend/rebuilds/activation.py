@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -25,7 +24,7 @@ import structlog
 from neo4j.exceptions import DriverError, Neo4jError
 
 from algorithms import BadInput, LiveOverlay
-from algorithms.live import Change, LinkChange, Plan, join, leave, plan_around, subscribe, unsubscribe
+from algorithms.live import LinkChange, Plan, plan_around
 from backend.errors import NotReady, Problem
 from backend.failures import failed_since
 from backend.live import Mirror, Proposal
@@ -272,7 +271,7 @@ class Activator:
 
     def _target_plans(self, target: LiveOverlay, record: ChangeRecord) -> Iterator[Plan]:
         """What a change of the live overlay means for the target."""
-        changes = changes_of(record)
+        changes = record.changes()
         if changes:
             yield target.plan(changes)
         if record.kind == "failure":
@@ -392,20 +391,3 @@ async def delete_links(manager: Manager, rebuild: str) -> None:
     """Remove all links that are stored for a rebuild: its own, and those of before its activation."""
     for links in (rebuild, links_before(rebuild)):
         await store.delete_candidates(manager.database, links)
-
-
-def changes_of(record: ChangeRecord) -> list[Change]:
-    """What a recorded change did to the interests, to be done again on another overlay."""
-    joined, left = set(record.joined), set(record.left)
-    taken: dict[str, list[str]] = defaultdict(list)
-    given_up: dict[str, list[str]] = defaultdict(list)
-    for broker, topic in record.subscribed:
-        taken[broker].append(topic)
-    for broker, topic in record.unsubscribed:
-        given_up[broker].append(topic)
-    return [
-        *(join(broker, taken[broker]) for broker in record.joined),
-        *(leave(broker) for broker in record.left),
-        *(subscribe(broker, topics) for broker, topics in taken.items() if broker not in joined),
-        *(unsubscribe(broker, topics) for broker, topics in given_up.items() if broker not in left),
-    ]
