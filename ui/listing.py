@@ -1,7 +1,7 @@
 """A table whose names open pages.
 
-The name is a button of the table: it opens on a click or on Enter, and moving through the table with Tab and the
-arrow keys opens nothing. A click on a header sorts all rows by asking the API, where the page says how.
+The name is a button of the table: it opens on a click, and moving through the table with Tab and the arrow keys opens
+nothing. A click on a header sorts all rows by asking the API, where the page says how.
 """
 
 from __future__ import annotations

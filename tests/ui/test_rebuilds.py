@@ -79,6 +79,8 @@ def test_a_policy_of_two_connections_is_asked_for_by_default(app: AppTest, api: 
     app.slider[0].set_value(0.5).run()
     button(app, "Run").click().run()
     assert api.sent[-1][2]["params"] == {"k": 2, "keep": 0.5}
+    assert not app.error
+    assert list(app.dataframe[0].value["state"]) == ["planned", "planned"]
 
 
 def test_the_form_begins_with_the_policys_algorithm_and_marks_those_that_give_less(
