@@ -61,10 +61,13 @@ def simulation(key: str, identity: str) -> Simulation:
     """One simulation with all rounds so far; only the new ones are fetched."""
     known: dict[str, list[Round]] = st.session_state.setdefault(_ROUNDS, {})
     rounds = known.get(identity, [])
-    after = rounds[-1]["round"] if rounds else 0
-    run = cast(Simulation, client.get(f"/v1/simulations/{segment(identity)}", key, after=after))
-    known[identity] = run["rounds"] = rounds + [r for r in run["rounds"] if r["round"] > after]
-    return run
+    while True:
+        after = rounds[-1]["round"] if rounds else 0
+        run = cast(Simulation, client.get(f"/v1/simulations/{segment(identity)}", key, after=after))
+        new = [r for r in run["rounds"] if r["round"] > after]
+        rounds = known[identity] = run["rounds"] = rounds + new
+        if not new or rounds[-1]["round"] >= run["next"]:  # they come in pages
+            return run
 
 
 def start_simulation(key: str, request: dict[str, Any]) -> Simulation:

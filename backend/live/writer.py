@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager
 from itertools import chain
 
 import structlog
-from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
+from neo4j.exceptions import ClientError, ConstraintError, DriverError, Neo4jError
 
 from algorithms import BadInput
 from backend.errors import Conflict, NotReady, Problem
@@ -200,6 +200,11 @@ class Writer:
             except (Neo4jError, DriverError, OSError) as error:
                 if isinstance(error, Neo4jError) and error.is_retryable() and not _is_away(error):
                     continue
+                if isinstance(error, ClientError):  # it is there, and says no
+                    self._refuse(
+                        group, NotReady(f"Neo4j refuses the commit, nothing was changed: {_line(error)}")
+                    )
+                    return
                 self.healthy = False
                 self._refuse(group, _away(error))
                 return

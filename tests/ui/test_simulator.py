@@ -12,7 +12,7 @@ from backend.policy import Policy
 from tests.ui.fake_api import FakeApi
 from tests.ui.fake_jobs import FakeSimulation
 from tests.ui.pages import button, calls, open_page, said, specification
-from ui import client, url_state
+from ui import client, jobs, url_state
 
 
 def given(api: FakeApi, **more: Any) -> FakeSimulation:
@@ -232,3 +232,19 @@ def test_it_says_that_the_api_is_away(app: AppTest, api: FakeApi) -> None:
     client.overlay.clear()
     app.run()
     assert "**Not ready**" in said(app)
+
+
+def test_the_rounds_of_a_long_run_are_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def get(path: str, _key: str, *, after: int) -> dict[str, Any]:
+        asked.append(after)
+        return {"rounds": [{"round": n} for n in range(after + 1, min(after + 10, 24) + 1)], "next": 24}
+
+    monkeypatch.setattr(client, "get", get)
+    monkeypatch.setattr("streamlit.session_state", {})
+    run = jobs.simulation("a key", "a run")
+    assert [row["round"] for row in run["rounds"]] == list(range(1, 25))
+    assert asked == [0, 10, 20]
+    assert len(jobs.simulation("a key", "a run")["rounds"]) == 24
+    assert asked == [0, 10, 20, 24]
