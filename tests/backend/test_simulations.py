@@ -102,7 +102,6 @@ def test_what_cannot_be_simulated_is_refused(live: Served) -> None:
             },
             "workload.subscriptions",
         ),
-        ({"rebuild": "sticky", "k": 2}, "rebuild"),
         ({"strategy": "rebuild", "rebuild_every": 0}, "rebuild_every"),
         ({"keep": 1e9}, "keep"),
         ({"lambda": 1, "k": 2}, "lambda"),
