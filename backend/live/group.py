@@ -27,6 +27,12 @@ class Attempt:
 
     id: str = field(default_factory=lambda: str(uuid4()))
     planned: list[Planned] = field(default_factory=list)
+    refused: list[tuple[Proposal, Exception]] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """Begin anew: what it was planned on is not what is committed."""
+        self.planned, self.refused = [], []
+        self.__dict__.pop("records", None)
 
     @cached_property
     def records(self) -> list[ChangeRecord]:

@@ -34,7 +34,7 @@ from backend.live.proposal import Answer, Proposal
 from backend.metrics import Metrics
 from backend.record import ChangeRecord
 from backend.store import Database, OutcomeUnknown
-from backend.store.commit import lock_overlay, read_changes, was_committed, write_commit
+from backend.store.commit import commit_at, lock_overlay, read_changes, was_committed, write_commit
 from backend.store.database import Transaction
 from backend.store.idempotency import find_answers, forget_old_answers
 from backend.store.importing import wipe_import
@@ -230,8 +230,11 @@ class Writer:
     async def _commit(self, attempt: Attempt, group: list[Proposal]) -> None:
         seconds = max(proposal.seconds for proposal in group)
         self._taken = group
-        self._plan_soon()
         try:
+            if all(proposal.ahead for proposal in group) and await self._commit_ahead(
+                attempt, group, seconds
+            ):
+                return
             async with self._database.transaction(seconds) as transaction:
                 version = await lock_overlay(transaction, attempt.id)
                 while self.mirror.version != version:
@@ -248,11 +251,26 @@ class Writer:
             raise
         finally:
             self._taken, self._writing = [], False
+        self._refuse_planned(attempt)
+
+    async def _commit_ahead(self, attempt: Attempt, group: list[Proposal], seconds: float) -> bool:
+        """Commit as it was planned, where nobody else committed meanwhile; else it is to be planned under the lock."""
+        keys = [proposal.repeatable.id for proposal in group if proposal.repeatable]
+        self._plan(attempt, group)
+        self._taken, self._writing = [], True
+        asyncio.get_running_loop().call_soon(self._tell)  # when what is to be written is on its way
+        self._plan_soon()
+        if await commit_at(self._database, self.mirror.version, attempt.id, keys, attempt.commit(), seconds):
+            self._refuse_planned(attempt)
+            return True
+        attempt.forget()
+        self._head, self._taken, self._writing = None, group, False
+        return False
 
     # Planning
 
     def _plan(self, attempt: Attempt, group: list[Proposal]) -> None:
-        """Plan, under the lock, what of the group was not planned ahead; who is refused hears of it."""
+        """Plan what of the group was not planned ahead."""
         group[:] = [proposal for proposal in group if self._is_planned(proposal) or not proposal.done.done()]
         if self._head is None or not self._head.fits(group):
             self._head = Head(self.mirror)
@@ -267,11 +285,16 @@ class Writer:
                 head.plan(proposal)
             outcome = head.take(proposal)
             if isinstance(outcome, Exception):
-                self._metrics.change(proposal.kind, "refused")
-                proposal.refuse(outcome)
+                attempt.refused.append((proposal, outcome))
             else:
                 attempt.planned.append(outcome)
         self._metrics.group_size.observe(len(attempt.planned))
+
+    def _refuse_planned(self, attempt: Attempt) -> None:
+        """Tell those who could not be planned why not, now that what they were planned on is committed."""
+        for proposal, error in attempt.refused:
+            self._metrics.change(proposal.kind, "refused")
+            proposal.refuse(error)
 
     def _plan_soon(self) -> None:
         if not self._is_planning:

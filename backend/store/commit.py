@@ -44,6 +44,14 @@ async def write_commit(transaction: Transaction, commit: Commit) -> None:
         await transaction.run(name, **parameters)
 
 
+async def commit_at(
+    database: Database, version: int, group: str, keys: list[str], commit: Commit, seconds: float
+) -> bool:
+    """Lock, write and commit in one go what was planned for a version; False where that was not to be, as somebody
+    else committed meanwhile, or answered one of these Idempotency-Keys."""
+    return await database.commit_at(version, group, keys, [*_statements(commit), *commit.also], seconds)
+
+
 async def was_committed(database: Database, group: str) -> bool:
     """Whether a commit whose outcome is unknown happened; waits for one that is still under way."""
     found = await database.write("change/find_group", group=group)

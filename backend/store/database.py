@@ -12,8 +12,10 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Self
 
 import neo4j
@@ -57,20 +59,25 @@ class Database:
         self._auth = (user, password)
         self.up = asyncio.Event()
         """Set once the server has let us in for the first time."""
-        self._driver = neo4j.AsyncGraphDatabase.driver(
-            uri,
-            auth=self._auth,
-            notifications_min_severity="WARNING",
+        options: dict[str, Any] = {
+            "auth": self._auth,
+            "notifications_min_severity": "WARNING",
             # A young database has not met every label and property yet; that is no news, twice a second.
-            notifications_disabled_classifications=["UNRECOGNIZED"],
-            connection_acquisition_timeout=10,
-            max_transaction_retry_time=SECONDS_OF_RETRIES,
-        )
+            "notifications_disabled_classifications": ["UNRECOGNIZED"],
+            "connection_acquisition_timeout": 10,
+            "max_transaction_retry_time": SECONDS_OF_RETRIES,
+        }
+        self._driver = neo4j.AsyncGraphDatabase.driver(uri, **options)
+        # For commits, which come one after the other.
+        self._blocking = neo4j.GraphDatabase.driver(uri, **options)
+        self._commits = ThreadPoolExecutor(1, "commits")
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self._commits.shutdown)
+        await asyncio.to_thread(self._blocking.close)
         await self._driver.close()
 
     async def read(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
@@ -140,6 +147,52 @@ class Database:
                 if _surely_undone(error):
                     raise
                 raise OutcomeUnknown(_first_line(error)) from error
+
+    async def commit_at(
+        self,
+        version: int,
+        group: str,
+        keys: list[str],
+        statements: Sequence[tuple[str, dict[str, Any]]],
+        seconds: float,
+    ) -> bool:
+        """Commit statements that were made for a version, if the overlay is still at it and knows none of these
+        Idempotency-Keys; whether that was so. Errors as :meth:`transaction`.
+
+        A thread speaks to the server: no answer of it has to wait for what else the event loop has to do.
+        """
+        work = partial(self._commit_at, version, group, keys, statements, seconds)
+        return await asyncio.get_running_loop().run_in_executor(self._commits, work)
+
+    def _commit_at(
+        self,
+        version: int,
+        group: str,
+        keys: list[str],
+        statements: Sequence[tuple[str, dict[str, Any]]],
+        seconds: float,
+    ) -> bool:
+        with self._blocking.session() as session:
+            transaction = session.begin_transaction(timeout=seconds)
+
+            def run(name: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
+                return list(transaction.run(cypher.statement(name), parameters))
+
+            locked = [row.data() for row in run("change/lock_overlay", {"group": group})]
+            if locked != [{"version": version, "state": "live"}] or (
+                keys and run("idempotency/find_answers", {"keys": keys})
+            ):
+                transaction.rollback()
+                return False
+            for name, parameters in statements:
+                run(name, parameters)
+            try:
+                transaction.commit()
+            except (Neo4jError, DriverError, OSError) as error:
+                if _surely_undone(error):
+                    raise
+                raise OutcomeUnknown(_first_line(error)) from error
+        return True
 
     async def run(self, text: str, /, **parameters: Any) -> None:
         """Run a statement outside of a managed transaction."""

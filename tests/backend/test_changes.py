@@ -222,18 +222,18 @@ def test_a_commit_that_ends_in_an_error_of_the_server_is_settled(
     live: Served, monkeypatch: pytest.MonkeyPatch, happened: bool
 ) -> None:
     """The server may fail after it has written; whether it did is looked up, not guessed."""
-    commit = neo4j.AsyncTransaction.commit
+    commit = neo4j.Transaction.commit
     failing = [True]
 
-    async def fail_once(transaction: neo4j.AsyncTransaction) -> None:
+    def fail_once(transaction: neo4j.Transaction) -> None:
         if not failing:
-            await commit(transaction)
+            commit(transaction)
             return
         failing.pop()
-        await (commit(transaction) if happened else transaction.rollback())
+        commit(transaction) if happened else transaction.rollback()
         raise DatabaseError("the log could not be written")
 
-    monkeypatch.setattr(neo4j.AsyncTransaction, "commit", fail_once)
+    monkeypatch.setattr(neo4j.Transaction, "commit", fail_once)
     assert live.join("a", "x")["version"] == 1
     assert not failing
     check(live)

@@ -25,7 +25,7 @@ from backend.live.mirror import Mirror
 from backend.live.proposal import Proposal, planner
 from backend.policy import Policy
 from backend.store import StoredOverlay
-from backend.store.commit import write_commit
+from backend.store.commit import commit_at
 from tests.backend.live import Served, served
 from tests.backend.test_changes import check
 from tests.conftest import Neo4jServer
@@ -122,15 +122,15 @@ class Held:
         self.live, self.goes_on, self.fails = live, threading.Event(), False
         self.taken = threading.Event()
 
-        async def hold(*args: Any) -> None:
-            monkeypatch.setattr(writer, "write_commit", write_commit)
+        async def hold(*args: Any) -> bool:
+            monkeypatch.setattr(writer, "commit_at", commit_at)
             self.taken.set()
             await asyncio.to_thread(self.goes_on.wait)
             if self.fails:
                 raise ServiceUnavailable("the tests refuse this commit")
-            await write_commit(*args)
+            return await commit_at(*args)
 
-        monkeypatch.setattr(writer, "write_commit", hold)
+        monkeypatch.setattr(writer, "commit_at", hold)
 
     @property
     def head(self) -> Head | None:

@@ -226,15 +226,14 @@ def test_failures_of_one_broker_that_come_together_are_all_kept(
         groups.append(len(attempt.planned))
         return take(attempt)
 
-    async def held(transaction: Any, name: str) -> int:
+    async def held(*given: Any) -> bool:
         busy.set()
         while not gate.wait(0):
             await asyncio.sleep(0.01)
-        return await lock(transaction, name)
+        return await commit_store.commit_at(*given)
 
-    lock = commit_store.lock_overlay
     monkeypatch.setattr(group.Attempt, "commit", commit)
-    monkeypatch.setattr(live_writer, "lock_overlay", held)
+    monkeypatch.setattr(live_writer, "commit_at", held)
 
     def report(link: tuple[str, str]) -> Any:
         body = {"link": list(link), "reason": f"no route {link}"}
