@@ -251,7 +251,6 @@ class Writer:
             raise
         finally:
             self._taken, self._writing = [], False
-        self._refuse_planned(attempt)
 
     async def _commit_ahead(self, attempt: Attempt, group: list[Proposal], seconds: float) -> bool:
         """Commit as it was planned, where nobody else committed meanwhile; else it is to be planned under the lock."""
@@ -261,7 +260,6 @@ class Writer:
         asyncio.get_running_loop().call_soon(self._tell)  # when what is to be written is on its way
         self._plan_soon()
         if await commit_at(self._database, self.mirror.version, attempt.id, keys, attempt.commit(), seconds):
-            self._refuse_planned(attempt)
             return True
         attempt.forget()
         self._head, self._taken, self._writing = None, group, False
@@ -289,12 +287,6 @@ class Writer:
             else:
                 attempt.planned.append(outcome)
         self._metrics.group_size.observe(len(attempt.planned))
-
-    def _refuse_planned(self, attempt: Attempt) -> None:
-        """Tell those who could not be planned why not, now that what they were planned on is committed."""
-        for proposal, error in attempt.refused:
-            self._metrics.change(proposal.kind, "refused")
-            proposal.refuse(error)
 
     def _plan_soon(self) -> None:
         if not self._is_planning:
@@ -367,7 +359,10 @@ class Writer:
         return False
 
     def _finish(self, attempt: Attempt) -> None:
-        """The group is durable: the mirror, the feed and the callers learn of it."""
+        """The group is durable: the mirror, the feed and the callers learn of it, and who is refused that it is certain."""
+        for proposal, error in attempt.refused:
+            self._metrics.change(proposal.kind, "refused")
+            proposal.refuse(error)
         mirror = self.mirror
         records = iter(attempt.records)
         for one in attempt.planned:

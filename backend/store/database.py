@@ -15,7 +15,6 @@ import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, Self
 
 import neo4j
@@ -161,38 +160,31 @@ class Database:
 
         A thread speaks to the server: no answer of it has to wait for what else the event loop has to do.
         """
-        work = partial(self._commit_at, version, group, keys, statements, seconds)
-        return await asyncio.get_running_loop().run_in_executor(self._commits, work)
 
-    def _commit_at(
-        self,
-        version: int,
-        group: str,
-        keys: list[str],
-        statements: Sequence[tuple[str, dict[str, Any]]],
-        seconds: float,
-    ) -> bool:
-        with self._blocking.session() as session:
-            transaction = session.begin_transaction(timeout=seconds)
+        def commit() -> bool:
+            with self._blocking.session() as session:
+                transaction = session.begin_transaction(timeout=seconds)
 
-            def run(name: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
-                return list(transaction.run(cypher.statement(name), parameters))
+                def run(name: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
+                    return list(transaction.run(cypher.statement(name), parameters))
 
-            locked = [row.data() for row in run("change/lock_overlay", {"group": group})]
-            if locked != [{"version": version, "state": "live"}] or (
-                keys and run("idempotency/find_answers", {"keys": keys})
-            ):
-                transaction.rollback()
-                return False
-            for name, parameters in statements:
-                run(name, parameters)
-            try:
-                transaction.commit()
-            except (Neo4jError, DriverError, OSError) as error:
-                if _surely_undone(error):
-                    raise
-                raise OutcomeUnknown(_first_line(error)) from error
-        return True
+                locked = [row.data() for row in run("change/lock_overlay", {"group": group})]
+                if locked != [{"version": version, "state": "live"}] or (
+                    keys and run("idempotency/find_answers", {"keys": keys})
+                ):
+                    transaction.rollback()
+                    return False
+                for name, parameters in statements:
+                    run(name, parameters)
+                try:
+                    transaction.commit()
+                except (Neo4jError, DriverError, OSError) as error:
+                    if _surely_undone(error):
+                        raise
+                    raise OutcomeUnknown(_first_line(error)) from error
+            return True
+
+        return await asyncio.get_running_loop().run_in_executor(self._commits, commit)
 
     async def run(self, text: str, /, **parameters: Any) -> None:
         """Run a statement outside of a managed transaction."""

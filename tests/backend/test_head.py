@@ -13,7 +13,7 @@ from typing import Any
 
 import neo4j
 import pytest
-from neo4j.exceptions import ServiceUnavailable
+from neo4j.exceptions import DatabaseError, ServiceUnavailable
 
 from algorithms import Interests, build
 from algorithms.live import Change, join, leave, subscribe
@@ -26,7 +26,7 @@ from backend.live.proposal import Proposal, planner
 from backend.policy import Policy
 from backend.store import StoredOverlay
 from backend.store.commit import commit_at
-from tests.backend.live import Served, served
+from tests.backend.live import KEY, Served, served
 from tests.backend.test_changes import check
 from tests.conftest import Neo4jServer
 
@@ -174,4 +174,37 @@ def test_what_waits_is_planned_meanwhile_and_anew_where_that_is_wrong(
         again.result()
         assert other.result()["opened"] == [["a", "b"]]
     assert live.version == (2 if fails else 4)
+    check(live)
+
+
+@pytest.mark.neo4j
+def test_who_is_refused_hears_of_it_after_a_commit_of_unknown_outcome(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.join("a", "x")
+    held = Held(live, monkeypatch)
+    commit = neo4j.Transaction.commit
+    commits: list[neo4j.Transaction] = []
+
+    def unsure_at_the_second(transaction: neo4j.Transaction) -> None:
+        commit(transaction)
+        commits.append(transaction)
+        if len(commits) == 2:
+            raise DatabaseError("the log could not be written")
+
+    monkeypatch.setattr(neo4j.Transaction, "commit", unsure_at_the_second)
+
+    def joins() -> int:
+        body = {"id": "b", "topics": ["x"]}
+        return live.client.post("/v1/brokers", headers=KEY, json=body).status_code
+
+    with ThreadPoolExecutor(3) as callers:
+        first = callers.submit(asked(live, "DELETE", "brokers", "a"))
+        held.taken.wait(30)
+        twice = [callers.submit(joins) for _ in range(2)]
+        until(lambda: held.head is not None and len(held.head) == 2)
+        held.goes_on.set()
+        first.result(60)
+        assert sorted(one.result(60) for one in twice) == [201, 409]
+    assert len(commits) == 2
     check(live)
