@@ -19,7 +19,7 @@ from algorithms import BadInput, Interests, Overlay
 from backend.imports.request import Access
 from backend.live import Mirror
 from backend.policy import Policy
-from backend.record import ChangeRecord, Pair
+from backend.record import Pair
 from backend.store import BrokerFacts, Database
 from backend.store.commit import read_changes
 from backend.worker import Report, in_process
@@ -34,10 +34,12 @@ MEANINGS = {
     "history-gap": "these versions have no Change",
     "broker-missing": "in the overlay, but not in Neo4j",
     "broker-unknown": "in Neo4j, but no change made it join",
+    "broker-unnamed": "a Broker node whose id is no text",
     "attributes": "the attributes in Neo4j are not those it joined with",
     "subscription-missing": "in the overlay, but not in Neo4j",
     "subscription-unknown": "in Neo4j, but no change subscribed it",
     "subscription-twice": "stored more than once",
+    "topic-unnamed": "a broker subscribes to a Topic node whose name is no text",
     "topic-idle": "a Topic node that nobody subscribes to",
     "link-missing": "in the overlay, but not in Neo4j",
     "link-unknown": "in Neo4j, but no change opened it",
@@ -142,11 +144,17 @@ async def _compare(access: Access, known: Known) -> dict[str, Any]:
 def _read(database: Database, findings: Findings) -> Stored:
     stored = Stored()
     for broker, attributes, topics in database.rows("check/read_brokers"):
-        stored.topics[str(broker)] = topics
-        stored.attributes[str(broker)] = attributes
+        named = [topic for topic in topics if isinstance(topic, str)]
+        if not isinstance(broker, str):
+            findings.add("broker-unnamed", repr(broker))
+            continue
+        unnamed = (topic for topic in topics if not isinstance(topic, str))
+        findings.add_all("topic-unnamed", (f"{broker} - {topic!r}" for topic in unnamed))
+        stored.topics[broker] = named
+        stored.attributes[broker] = attributes
     for a, b, since, reason, proper in database.rows("check/read_links"):
         shown = f"{a} - {b}"
-        if not proper or a is None or b is None:
+        if not (proper and isinstance(a, str) and isinstance(b, str)):
             findings.add("link-foreign", shown)
         elif a == b:
             findings.add("link-loop", shown)
@@ -196,15 +204,10 @@ async def _in_motion(database: Database, since: int) -> tuple[set[str], set[str]
     topics: set[str] = set()
     while records := await read_changes(database, since, RECORDS_AT_ONCE):
         for record in records:
-            brokers.update(_touched(record))
+            brokers |= record.brokers_touched()
             topics.update(topic for _, topic in (*record.subscribed, *record.unsubscribed))
         since = records[-1].version
     return brokers, topics
-
-
-def _touched(record: ChangeRecord) -> set[str]:
-    ends = {end for link in (*record.opened, *record.closed) for end in link}
-    return {*record.joined, *record.left, *ends, *(b for b, _ in (*record.subscribed, *record.unsubscribed))}
 
 
 def _compare_brokers(known: Known, stored: Stored, moving: set[str], findings: Findings) -> None:

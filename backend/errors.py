@@ -144,3 +144,8 @@ class CannotRun(Problem):
     slug = "cannot-run"
     title = "The system cannot run"
     status = 503
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line: messages of others may go on for pages, or be empty."""
+    return (str(error) or type(error).__name__).splitlines()[0]

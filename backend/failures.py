@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from algorithms import BadInput
 from algorithms.live import LiveOverlay, Plan, plan_around
@@ -17,10 +20,13 @@ from backend.times import stamp
 FAILURES_KEPT = 20
 LATELY = timedelta(minutes=10)
 """For so long after a link failed, others are preferred to it."""
+SHOWN = timedelta(hours=1)
+"""For so long a failure is one that a person should know of."""
+BROKERS_NAMED = 20
 
 
 def avoid_link(writer: Writer, broker: str, link: Pair, reason: str, at: datetime, actor: str) -> Proposal:
-    """The change that does without a link; refused where a topic has nobody else.
+    """The change that does without a link; where a topic has nobody else the link stays, and that it failed is noted.
 
     The mirror is the writer's of the moment: it may be another one when the change's turn comes.
     """
@@ -36,11 +42,12 @@ def avoid_link(writer: Writer, broker: str, link: Pair, reason: str, at: datetim
         try:
             return plan_around(live, a, b, failed_since(writer.mirror, at - LATELY))
         except BadInput as error:
-            problem = NotFound if error.reason == "no such link" else Conflict
-            raise problem(str(error), field="link") from None
+            if error.reason == "no such link":
+                raise NotFound(str(error), field="link") from None
+            return Plan(live.version)
 
     def also(_: int) -> tuple[Statement, ...]:
-        # Others of the same group, and other processes, may note one of these brokers too: each adds its own.
+        # Other processes may note one of these brokers too: each adds its own.
         rows = [{"broker": end, "failure": json.dumps(told, sort_keys=True)} for end in (a, b)]
         return (("agent/write_failures", {"rows": rows, "kept": FAILURES_KEPT}),)
 
@@ -50,15 +57,46 @@ def avoid_link(writer: Writer, broker: str, link: Pair, reason: str, at: datetim
                 facts = writer.mirror.facts.setdefault(end, BrokerFacts())
                 facts.failures = [*facts.failures, told][-FAILURES_KEPT:]
 
-    return Proposal("failure", actor, plan, broker=broker, also=also, committed=committed)
+    # Alone in its group: what replaces a link heeds those that failed before.
+    return Proposal(
+        "failure",
+        actor,
+        plan,
+        broker=broker,
+        also=also,
+        marks_version=True,
+        committed=committed,
+        slow=True,
+    )
+
+
+def refuse_kept(link: Pair, closed: Sequence[Pair]) -> None:
+    """Say that the link stays: an agent must not take it for closed."""
+    if not closed:
+        raise Conflict(f"link: stays, as its topics have no other way yet (got {list(link)!r})", field="link")
 
 
 def failed_since(mirror: Mirror, since: datetime) -> set[Pair]:
-    """Links that agents could not open after that moment, and that are not open now."""
+    """Links that agents could not open after that moment, and that are not open now; asked by a thread, while the event
+    loop may learn of more brokers."""
     return {
         (a, b)
-        for facts in mirror.facts.values()
+        for facts in list(mirror.facts.values())
         for failure in facts.failures
         for a, b in [failure["link"]]
         if datetime.fromisoformat(failure["at"]) > since and (a, b) not in mirror.links
     }
+
+
+def reported_since(mirror: Mirror, since: datetime) -> dict[str, Any]:
+    """How many failures agents reported after that moment, and of whose links: the brokers of the most first."""
+    after = stamp(since)
+    told = set()
+    for facts in mirror.facts.values():
+        for failure in reversed(facts.failures):
+            if failure["at"] <= after:
+                break
+            told.add((failure["at"], *failure["link"]))
+    ends = Counter(end for _, a, b in told for end in (a, b) if end in mirror.live)
+    brokers = sorted(ends, key=lambda end: (-ends[end], end))
+    return {"reports": len(told), "brokers": brokers[:BROKERS_NAMED]}

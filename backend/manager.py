@@ -19,6 +19,7 @@ from backend.policy import Policy
 from backend.settings import Settings
 from backend.store import Database, StoredOverlay
 from backend.store.bulk import import_overlay
+from backend.store.commit import prepare_commits
 from backend.store.loading import read_overlay
 from backend.store.overlay import create_overlay
 
@@ -49,10 +50,10 @@ class Manager:
         """Who changes the overlay, or :class:`NotReady` with what is being waited for."""
         if self._writer is None:
             raise NotReady(f"the overlay is not loaded yet: {self._stage}")
-        if self._writer.importing:
+        if self._writer.replica.importing:
             raise NotReady("an import fills the overlay")
-        if self._writer.unfit:
-            raise NotReady(self._writer.unfit)
+        if self._writer.replica.unfit:
+            raise NotReady(self._writer.replica.unfit)
         return self._writer
 
     @property
@@ -86,9 +87,10 @@ class Manager:
             self._stage = "applying the schema"
             await self.database.apply_schema()
             self._stage = "reading the overlay from Neo4j"
-            stored = await read_overlay(self.database) or await self._first_overlay()
+            read, _ = await asyncio.gather(read_overlay(self.database), prepare_commits(self.database))
+            stored = read or await self._first_overlay()
             self._writer = Writer(self.database, stored, self.feed, self.metrics)
-            self._writer.on_reload(self.history.restart)
+            self._writer.replica.on_reload(self.history.restart)
             self._writer.start()
             self.history.start()
             self._standby = Standby(self.database, self._writer)

@@ -49,7 +49,7 @@ _FIGURES = {
     "links": "links of the live overlay",
     "average_degree": "links a broker keeps, on average",
     "max_degree": "links of the broker that keeps most",
-    "drift": "by what share a rebuild would lower the average degree, as estimated; absent while unknown",
+    "drift": "by what share the average degree is above that of a fresh build, as estimated; absent while unknown",
 }
 
 

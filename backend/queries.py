@@ -16,12 +16,14 @@ from neo4j.exceptions import Neo4jError
 from neo4j.spatial import Point
 
 from algorithms.errors import shown
-from backend.errors import BadValue, NotFound, TooMuchWork
+from backend.errors import BadValue, NotFound, TooMuchWork, first_line
 from backend.store import Database
 from backend.times import stamp
 from cypher.library import Parameter, Query, queries
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?")
+_OFFSET = r"Z|[+-](0\d|1[0-7]):[0-5]\d|[+-]18:00"
+"""Neo4j knows no offset beyond 18 hours."""
+_TIME = re.compile(rf"\d{{4}}-\d\d-\d\d(T([01]\d|2[0-3]):\d\d(:\d\d(\.\d{{1,9}})?)?({_OFFSET})?)?", re.ASCII)
 _LARGEST = 2**63
 """Cypher's integers have 64 bits."""
 
@@ -54,7 +56,7 @@ async def run_query(
     try:
         columns, found, truncated = await database.ask(query.cypher, parameters, seconds=seconds, rows=rows)
     except Neo4jError as error:
-        if problem := _too_much(query, error, seconds):
+        if problem := _too_much(query, error, seconds) or _unfit(query, error):
             raise problem from None
         raise
     return Answer(
@@ -145,6 +147,25 @@ def _too_much(query: Query, error: Neo4jError, seconds: float) -> TooMuchWork | 
     if "OutOfMemory" in code:
         return TooMuchWork(
             f"{query.name} needs more memory than Neo4j gives a query; a smaller limit or another parameter may help"
+        )
+    return None
+
+
+def is_refused(error: Neo4jError) -> bool:
+    """Whether Neo4j refused a statement or its values; it did not where others deleted what was being read.
+
+    >>> is_refused(Neo4jError())
+    False
+    """
+    code = error.code or ""
+    return code.startswith("Neo.ClientError.Statement.") and not code.endswith(".EntityNotFound")
+
+
+def _unfit(query: Query, error: Neo4jError) -> BadValue | None:
+    # The statements themselves are good: even a syntax error is about a text that a value was to be read from.
+    if query.parameters and is_refused(error):
+        return BadValue(
+            f"params: {query.name} cannot be answered with these values: {first_line(error)}", field="params"
         )
     return None
 

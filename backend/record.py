@@ -80,6 +80,10 @@ class ChangeRecord:
     policy_after: Mapping[str, Any] | None = None
     """What a change of the policy changed, with the values of before and after."""
 
+    def __hash__(self) -> int:
+        """Of what tells a record from all others: its lists may be long, and the values of a policy have no hash."""
+        return hash((self.version, self.group))
+
     @classmethod
     def of_plan(
         cls,
@@ -146,6 +150,12 @@ class ChangeRecord:
             or any(broker == who for who, _ in self.subscribed)
             or any(broker == who for who, _ in self.unsubscribed)
         )
+
+    def brokers_touched(self) -> set[str]:
+        """Everybody whose links or subscriptions it changes."""
+        ends = {end for link in (*self.opened, *self.closed) for end in link}
+        who = {broker for broker, _ in (*self.subscribed, *self.unsubscribed)}
+        return {*self.joined, *self.left, *ends, *who}
 
     def as_json(self) -> dict[str, Any]:
         """The record as the API tells it."""

@@ -36,11 +36,15 @@ class Settings(BaseSettings):
     api_url: str | None = None  # where commands find a running API; None: where `up` says it is
     max_body_bytes: Annotated[int, Field(ge=1024)] = 16 * 2**20
     max_upload_bytes: Annotated[int, Field(ge=1024)] = 2 * 2**30
-    max_id_length: Annotated[int, Field(ge=1, le=256)] = 256  # the longest that algorithms.ids knows
+    max_id_length: Annotated[int, Field(ge=36, le=256)] = (
+        256  # the longest that algorithms.ids knows; ids of rebuilds and imports have 36
+    )
     max_page_size: Count = 500
     max_batch_size: Count = 1000  # changes in one atomic batch
     max_broker_topics: Count = 20_000
+    max_batch_subscriptions: Count = 200_000  # topics of all changes of a batch: they are one transaction
     max_queued_rebuilds: Count = 20  # waiting or being computed
+    max_queued_imports: Count = 10  # waiting, with their files, or being done
     query_seconds: Annotated[float, Field(gt=0, le=3600)] = (
         30.0  # what a query of the analysts' library may take
     )
@@ -50,6 +54,7 @@ class Settings(BaseSettings):
     log_format: Literal["auto", "json", "text"] = "auto"  # auto: text on a terminal, JSON lines elsewhere
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     console_port: Port = 8501
+    console_key: Literal["home", "ask"] = "home"  # home: on this machine it uses the home's admin key unasked
     bolt_port: Port = 7687
     demo: str | None = None
     neo4j_uri: str | None = Field(None, validation_alias="NEO4J_URI")

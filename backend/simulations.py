@@ -7,6 +7,7 @@ nothing is lost with it. One of the live overlay can be applied to it afterwards
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -15,14 +16,15 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import structlog
+from neo4j.exceptions import DriverError, Neo4jError
 
 from algorithms import BadInput, Cancelled, Interests, Overlay
 from algorithms.churn import Round, simulate
 from algorithms.live import Change
 from algorithms.workloads import generate
-from backend.errors import BadValue, Busy, Conflict, NotFound, Problem
+from backend.errors import BadValue, Busy, Conflict, NotFound, NotReady, Problem, first_line
 from backend.live import Proposal
-from backend.live.proposal import planner
+from backend.live.proposal import Repeatable, planner
 from backend.manager import Manager
 from backend.times import stamp
 from backend.worker import Report, in_process
@@ -37,6 +39,12 @@ MOST_SUBSCRIPTIONS = 5_000_000
 """Of a generated workload: more than the largest overlay that was measured holds."""
 ROUNDS_AT_MOST = 100_000
 AT_ONCE = 2
+CHANGES_AT_ONCE = 50
+"""A round with more (a failure of many brokers) is planned by a thread."""
+SECONDS_BETWEEN_TRIES = 0.5
+"""Of a round that is applied while Neo4j is away."""
+SECONDS_OF_TRIES = 300.0
+"""Whoever applies one is told then that it does not go on."""
 
 UNDER_WAY = ("queued", "running", "applying")
 State = Literal["queued", "running", "done", "failed", "cancelled", "applying", "applied"]
@@ -144,7 +152,9 @@ class Simulations:
         try:
             async with self._turn:
                 simulation.state = "running"
-                overlay = None if workload is not None else await self._manager.mirror.snapshot()
+                overlay: Overlay | None = None
+                if workload is None:
+                    _, overlay = await self._manager.mirror.snapshot()
 
                 def report(share: float, stage: Any) -> None:
                     if isinstance(stage, tuple):
@@ -184,7 +194,7 @@ class Simulations:
                 f"simulation: it is {simulation.state}; only one that is done can be applied",
                 field="simulation",
             )
-        simulation.state = "applying"
+        simulation.state = simulation.stage = "applying"
         simulation.applied = {"done": 0, "total": len(simulation.changes), "skipped": 0}
         simulation.task = asyncio.create_task(self._apply(simulation, actor))
         return simulation
@@ -193,16 +203,11 @@ class Simulations:
         """A round that does not fit any more (its broker has gone meanwhile) is skipped and counted."""
         assert simulation.applied is not None
         try:
-            for changes in simulation.changes:
-                plan = planner(lambda live, changes=changes: live.plan(changes))  # type: ignore[misc]
-                try:
-                    await self._manager.writer.submit(Proposal("batch", actor, plan))
-                except Problem as problem:
-                    if problem.status >= 500:
-                        raise
+            for i, changes in enumerate(simulation.changes):
+                if not await self._apply_round(simulation, changes, f"{simulation.id} {i}", actor):
                     simulation.applied["skipped"] += 1
                 simulation.applied["done"] += 1
-            simulation.state = "applied"
+            simulation.state = simulation.stage = "applied"
         except asyncio.CancelledError:
             simulation.state, simulation.error = "cancelled", "stopped while it was applied"
         except Problem as problem:
@@ -210,6 +215,33 @@ class Simulations:
         except Exception as error:
             log.exception("applying a simulation failed", id=simulation.id)
             simulation.state, simulation.error = "failed", f"{type(error).__name__}: {error}"
+
+    async def _apply_round(
+        self, simulation: Simulation, changes: tuple[Change, ...], name: str, actor: str
+    ) -> bool:
+        """Whether a round fitted; while Neo4j is away it is asked for again, and done once however often that is."""
+        ending = time.monotonic() + SECONDS_OF_TRIES
+        once = Repeatable.of_request(actor, f"simulation {name}", "APPLY", name, None)
+        plan = planner(lambda live: live.plan(changes))
+        while True:
+            try:
+                await self._manager.writer.submit(
+                    Proposal(
+                        "batch", actor, plan, repeatable=once, ahead=True, slow=len(changes) > CHANGES_AT_ONCE
+                    )
+                )
+            except (NotReady, Neo4jError, DriverError, OSError) as error:
+                if time.monotonic() > ending:
+                    raise
+                simulation.stage = f"waiting: {first_line(error)}"
+                await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+            except Problem as problem:
+                if problem.status >= 500:
+                    raise
+                return False
+            else:
+                simulation.stage = "applying"
+                return True
 
     async def stop(self) -> None:
         """End what runs."""
@@ -259,7 +291,7 @@ def _simulate(
     interests: Interests = overlay.interests if overlay is not None else generate(**(workload or {}))
 
     def watch(done: Round, changes: tuple[Change, ...]) -> None:
-        report(0.0, (asdict(done), changes))  # type: ignore[arg-type]
+        report(0.0, (asdict(done), changes))
 
     try:
         return simulate(interests, overlay=overlay, progress=report, watch=watch, **options).summary()

@@ -20,10 +20,10 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from algorithms.errors import BadInput
-from backend.errors import BadValue, Problem
+from backend.errors import BadValue, NotReady, Problem, first_line
 
-Report = Callable[[float, str], None]
-"""Called now and then with the share done (0 to 1) and what is being done."""
+Report = Callable[[float, Any], None]
+"""Called now and then with the share done (0 to 1) and what is being done, or with a part of the answer that is known."""
 Answer = TypeVar("Answer")
 Found = TypeVar("Found")
 Given = ParamSpec("Given")
@@ -48,9 +48,10 @@ async def in_process(
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(there, work, given, named), daemon=True)
-    await _beside(process.start)
-    there.close()
+    starting = asyncio.ensure_future(_beside(process.start))
     try:
+        await asyncio.shield(starting)
+        there.close()
         while True:
             try:
                 kind, *told = await _beside(here.recv)
@@ -67,8 +68,11 @@ async def in_process(
                 answer: Answer = told[0]
                 return answer
     finally:
-        process.kill()
-        await _beside(process.join)
+        await asyncio.wait([starting])  # a thread starts it, whoever is cancelled meanwhile
+        there.close()
+        if process.pid is not None:
+            process.kill()
+            await _beside(process.join)
         here.close()
 
 
@@ -87,8 +91,17 @@ def _run(there: Connection, work: Callable[..., Any], given: tuple[Any, ...], na
         there.send(("problem", BadValue(str(error), field=error.field)))
     except BaseException as error:  # noqa: BLE001 (whatever it is, the other side must hear of it)
         traceback.print_exc(file=sys.stderr)
+        away = NotReady(f"Neo4j does not answer: {first_line(error)}") if _is_away(error) else None
         with suppress(OSError):
-            there.send(("error", f"{type(error).__name__}: {error}"))
+            there.send(("problem", away) if away else ("error", f"{type(error).__name__}: {error}"))
+
+
+def _is_away(error: BaseException) -> bool:
+    """Whether the database is at fault. Most of this work has none: its driver is not imported for this question."""
+    neo4j = sys.modules.get("neo4j.exceptions")
+    if neo4j is None or isinstance(error, neo4j.ClientError):
+        return False
+    return isinstance(error, (neo4j.DriverError, neo4j.Neo4jError))
 
 
 def _end_with_parent() -> None:

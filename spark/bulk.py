@@ -10,7 +10,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from algorithms.errors import BadInput
+from algorithms.bulk import check_size
 from spark.circles import circles
 from spark.conquer import conquer, group_parts, merge, shared_topics
 from spark.divide import divide, number_of_parts, refuse_large_parts
@@ -51,6 +51,7 @@ def build(
 
 def build_coded(coded: Coded, algorithm: str, params: Mapping[str, Any], stages: Stages) -> Built:
     """Run one bulk algorithm on interests that have their dense ids already."""
+    check_size(algorithm, params, coded.broker_count)
     if algorithm == "hararypt":
         links, figures = _by_circles(coded, params, stages)
     else:
@@ -83,23 +84,18 @@ def _by_parts(
     coded: Coded, algorithm: str, params: Mapping[str, Any], stages: Stages
 ) -> tuple[DataFrame, dict[str, Any]]:
     kernel, max_part = _kernel(algorithm, params), int(params["max_part"])
-    if algorithm == "gm" and coded.broker_count > max_part:
-        raise BadInput(
-            "max_part",
-            max_part,
-            f"gm is one task for all {coded.broker_count} brokers: raise it, or take dc",
-        )
     with stages.stage("dividing"):
         topic_rows = coded.topic_rows()
         division = divide(coded, params.get("divide", "random"), params["seed"])
         asked = cast("int | str", params.get("parts", 1))
         parts = number_of_parts(division, asked, kernel, topic_rows, max_part)
         rows = division.divided(parts)
-        brokers = sf.count(sf.lit(1)) if coded.whole else sf.count_distinct("v")
-        sizes = {
-            int(row["part"]): int(row["brokers"])
-            for row in rows.groupBy("part").agg(brokers.alias("brokers")).collect()
-        }
+        sizes = _part_sizes(rows, coded.whole)
+        while asked == "auto" and max(sizes.values()) > max_part:
+            # Random parts may come out larger than their number promised; as many parts as brokers are one each.
+            parts = min(2 * parts, coded.broker_count)
+            rows = division.divided(parts)
+            sizes = _part_sizes(rows, coded.whole)
         refuse_large_parts(sizes, parts, max_part)
         shared = shared_topics(rows, coded.topic_count) if parts > 1 else np.empty(0, np.int32)
     with stages.stage("conquering"):
@@ -145,16 +141,24 @@ def _by_parts(
     }
 
 
+def _part_sizes(rows: DataFrame, whole: bool) -> dict[int, int]:
+    """How many brokers each part has; ``whole``: every broker has one row."""
+    brokers = sf.count(sf.lit(1)) if whole else sf.count_distinct("v")
+    found = rows.groupBy("part").agg(brokers.alias("brokers")).collect()
+    return {int(row["part"]): int(row["brokers"]) for row in found}
+
+
 def _by_circles(coded: Coded, params: Mapping[str, Any], stages: Stages) -> tuple[DataFrame, dict[str, Any]]:
-    k, order, seed, max_part = (params[name] for name in ("k", "order", "seed", "max_part"))
+    k, order, seed = (params[name] for name in ("k", "order", "seed"))
     with stages.stage("conquering"):
-        links = circles(coded, k, order, seed, max_part).persist()
+        links = circles(coded, k, order, seed).persist()
         found = links.count()
         taken = k
         if params["even_if_cheaper"] and k % 2:
-            more = circles(coded, k + 1, order, seed, max_part).persist()
+            more = circles(coded, k + 1, order, seed).persist()
             if more.count() < found:
-                links, taken = more, k + 1
+                links, more, taken = more, links, k + 1
+            more.unpersist()
     return links, {"k_drawn": taken}
 
 

@@ -14,7 +14,6 @@ import pyarrow
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from algorithms.errors import BadInput
 from algorithms.hararypt import harary_links, harary_per_topic
 from algorithms.interests import Interests, Ints
 from algorithms.order import seeded
@@ -27,10 +26,10 @@ SUBSCRIPTIONS_A_TASK = 2_000_000
 LINKS_A_TASK = 4_000_000
 
 
-def circles(coded: Coded, k: int, order: str, seed: int, max_part: int) -> DataFrame:
-    """The links ``(a, b)`` of a Harary graph a topic, each once."""
+def circles(coded: Coded, k: int, order: str, seed: int) -> DataFrame:
+    """The links ``(a, b)`` of a Harary graph a topic, each once; with ``nearest`` in one task."""
     if order == "nearest":
-        return _in_one_task(coded, k, order, seed, max_part)
+        return _in_one_task(coded, k, order, seed)
     rows = coded.rows.select("v", sf.col("v").alias("place"), "topics")
     if order == "random":
         rows = coded.rows.select("v", "topics").join(_random_places(coded, seed), "v")
@@ -48,8 +47,16 @@ def circles(coded: Coded, k: int, order: str, seed: int, max_part: int) -> DataF
     subscriptions = rows.select(sf.explode("topics").alias("t"), "place", "v")
     tasks = _tasks(subscriptions, coded.row_count, SUBSCRIPTIONS_A_TASK)
     drawn = subscriptions.repartition(tasks, "t").mapInArrow(close, "a int, b int")
-    tasks = _tasks(subscriptions, coded.row_count * max(k // 2, 1), LINKS_A_TASK)
+    tasks = _tasks(subscriptions, _links_drawn(coded, k), LINKS_A_TASK)
     return drawn.repartition(tasks, "a").mapInArrow(_once, "a int, b int")
+
+
+def _links_drawn(coded: Coded, k: int) -> int:
+    """How many links the circles have at the most, before those of several topics are one."""
+    held = sf.col("held").cast("double")  # the cliques of a few large topics have more than a long counts
+    most = coded.topics.agg(sf.sum(held * sf.least(held, sf.lit(float(k + 1))) / 2).alias("links")).head()
+    assert most is not None
+    return int(most["links"] or 0)
 
 
 def _members(topic: Ints, place: Ints, v: Ints, brokers: int, topics: int) -> tuple[Interests, Ints]:
@@ -88,12 +95,8 @@ def _random_places(coded: Coded, seed: int) -> DataFrame:
     return placed.select("v", "place")
 
 
-def _in_one_task(coded: Coded, k: int, order: str, seed: int, max_part: int) -> DataFrame:
-    """An order that goes from broker to broker is made at one place, so only as many as a task may be handed."""
-    if coded.broker_count > max_part:
-        raise BadInput(
-            "order", order, f"is made in one task, of {max_part} brokers at most, not {coded.broker_count}"
-        )
+def _in_one_task(coded: Coded, k: int, order: str, seed: int) -> DataFrame:
+    """An order that goes from broker to broker is made at one place."""
     topics = coded.topic_count
 
     def solve(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:

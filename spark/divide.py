@@ -77,13 +77,8 @@ def divide(coded: Coded, how: str, seed: int) -> Division:
 def number_of_parts(
     division: Division, parts: int | str, kernel: Kernel, topic_rows: Longs, max_part: int
 ) -> int:
-    """The parts asked for, if they can be, else the best number."""
-    brokers = division.brokers
-    if parts == "auto":
-        return _best_parts(division, kernel, topic_rows, max_part)
-    if not isinstance(parts, int) or parts < 1 or parts > brokers:
-        raise BadInput("parts", parts, f"must be auto, or from 1 to the number of brokers, {brokers}")
-    return parts
+    """The parts asked for, else the best number."""
+    return parts if isinstance(parts, int) else _best_parts(division, kernel, topic_rows, max_part)
 
 
 def refuse_large_parts(sizes: dict[int, int], parts: int, max_part: int) -> None:

@@ -95,14 +95,26 @@ def told(error: BaseException) -> str:
     return found[1].strip() if found else (text.strip() or type(error).__name__).splitlines()[0]
 
 
+def java_ended(error: BaseException) -> str:
+    """The same of an error that came of a Java that is gone; a local master's has done all the work."""
+    return (
+        f"Spark's Java ended{_stage(error)}, most often for lack of memory: give it more (--memory), "
+        "or take more parts or a smaller max_part"
+    )
+
+
 def _death(error: BaseException, text: str) -> str:
-    """A process that was killed tells nothing: what is known is the stage, noted on the error, and the task."""
-    stage = "".join(f" {note}" for note in getattr(error, "__notes__", [])[:1])
+    """A process that was killed tells nothing: what is known is the stage and the task."""
     task = _TASK.search(text)
     return (
-        f"a process of Spark died{stage}{f' (task {task[1]})' if task else ''}, most often for lack of memory: "
-        "take more parts, a smaller max_part or fewer tasks at a time"
+        f"a process of Spark died{_stage(error)}{f' (task {task[1]})' if task else ''}, most often for lack of "
+        "memory: take more parts, a smaller max_part or fewer tasks at a time"
     )
+
+
+def _stage(error: BaseException) -> str:
+    """The stage, as it is noted on the error."""
+    return "".join(f" {note}" for note in getattr(error, "__notes__", [])[:1])
 
 
 def _message(error: BaseException) -> str:

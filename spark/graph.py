@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import neo4j
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
@@ -38,7 +39,9 @@ connector counts over all batches of a job together, so a number that bounds one
 what bounds the writing is time."""
 
 SECONDS_AWAY = 60.0
-"""How long the database may be away while candidates are written; shorter, and the job goes on when it is back."""
+"""How long a database that has answered may be away; shorter, and the job goes on when it is back."""
+
+SECONDS_BETWEEN_TRIES = 0.5
 
 SECONDS_WITHOUT_A_BATCH = 600.0
 """How long nothing may be written; the links are sorted in that time, before the first batch."""
@@ -47,6 +50,9 @@ SECONDS_A_STATEMENT = 60.0
 """What waits for a lock that nobody gives back must end before it is killed."""
 
 BROKERS_A_PAGE = 20_000
+
+KEPT_TWICE = StorageLevel(useDisk=True, useMemory=True, useOffHeap=False, deserialized=True, replication=2)
+"""Of what is read: on two executors where there are two, so that it outlives one of them."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ class RebuildRecord:
             )
         except (ValueError, DriverError) as error:
             raise BadInput("neo4j", access.uri, str(error).splitlines()[0]) from None
-        self._writing = False
+        self._answered = self._writing = False
         self._heard = self._moved = 0.0
         self._candidates = -1
         self._trouble = ""
@@ -117,7 +123,7 @@ class RebuildRecord:
     def tell(self, stage: str, share: float) -> bool:
         """Record progress; whether the rebuild is still wanted. A database that is away for a moment is not an answer."""
         try:
-            found = self._run("spark/record_progress", progress=_progress(stage, share))
+            found = self._run("spark/record_progress", patient=False, progress=_progress(stage, share))
         except JobFailed as error:
             self._trouble = str(error)
             return True
@@ -158,22 +164,29 @@ class RebuildRecord:
         deleted = LINKS_A_BATCH
         with contextlib.suppress(JobFailed):
             while deleted == LINKS_A_BATCH:
-                deleted = self._run("rebuild/delete_candidates", limit=LINKS_A_BATCH)[0]["deleted"]
+                found = self._run("rebuild/delete_candidates", patient=False, limit=LINKS_A_BATCH)
+                deleted = found[0]["deleted"]
 
-    def _run(self, name: str, **parameters: Any) -> list[neo4j.Record]:
-        try:
-            return self._driver.execute_query(
-                neo4j.Query(cypher.statement(name), timeout=SECONDS_A_STATEMENT),
-                {"rebuild": self.rebuild, **parameters},
-            ).records
-        except (DriverError, Neo4jError, OSError) as error:
-            reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
-            raise JobFailed(f"Neo4j at {self.access.uri}: {reason}") from None
+    def _run(self, name: str, *, patient: bool = True, **parameters: Any) -> list[neo4j.Record]:
+        """Run a statement that may run twice. ``patient``: wait for a database that has answered before."""
+        query = neo4j.Query(cypher.statement(name), timeout=SECONDS_A_STATEMENT)
+        given_up = time.monotonic() + (SECONDS_AWAY if patient and self._answered else 0.0)
+        while True:
+            try:
+                found = self._driver.execute_query(query, {"rebuild": self.rebuild, **parameters}).records
+            except (DriverError, Neo4jError, OSError) as error:
+                if _passes(error) and time.monotonic() < given_up:
+                    time.sleep(SECONDS_BETWEEN_TRIES)
+                    continue
+                reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(":")
+                raise JobFailed(f"Neo4j at {self.access.uri}: {reason}") from None
+            self._answered = True
+            return found
 
 
 def read_interests(session: SparkSession, access: Access, brokers: int) -> DataFrame:
     """Interests ``(broker, topic)`` of the live overlay, in pages; a broker without topics has one row with a null."""
-    pages = max(1, min(-(-brokers // BROKERS_A_PAGE), 4 * session.sparkContext.defaultParallelism))
+    pages = max(1, -(-brokers // BROKERS_A_PAGE))
     read = (
         session.read.format("org.neo4j.spark.DataSource")
         .options(**access.options())
@@ -183,8 +196,8 @@ def read_interests(session: SparkSession, access: Access, brokers: int) -> DataF
         .schema("broker string, topics array<string>")
         .load()
     )
-    # One read serves all steps: pages read twice could differ.
-    kept = read.persist()
+    # One read serves all steps: pages read twice could differ, and with them the place of every broker.
+    kept = read.persist(KEPT_TWICE)
     return kept.select("broker", sf.explode_outer("topics").alias("topic"))
 
 
@@ -220,6 +233,11 @@ def departed(links: DataFrame, session: SparkSession, access: Access) -> int:
     here = links.join(live.withColumnRenamed("id", "broker_a"), "broker_a", "left_semi")
     both = here.join(live.withColumnRenamed("id", "broker_b"), "broker_b", "left_semi")
     return links.count() - both.count()
+
+
+def _passes(error: DriverError | Neo4jError | OSError) -> bool:
+    """Whether it may be gone by itself: a lost connection, or what the server says is for now."""
+    return isinstance(error, (OSError, ServiceUnavailable)) or error.is_retryable()
 
 
 def _progress(stage: str, share: float) -> str:

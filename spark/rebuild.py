@@ -10,13 +10,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -24,33 +21,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from algorithms.bulk import BULK, parse_bulk
-from algorithms.errors import AlgorithmsError, BadInput, Cancelled
-from backend.errors import Problem
-from backend.settings import Settings
+from algorithms.errors import BadInput, Cancelled
 from spark import bulk, graph, tables, verify
-from spark.errors import JobFailed, NotConnected, told
+from spark.command import chosen_options, open_session, run, session_options
+from spark.errors import JobFailed, NotConnected
 from spark.ids import code
 from spark.parent import end_with
-from spark.session import SessionOptions, make_session
 from spark.stages import Stages
-
-_SESSION = (
-    click.option("--master", default=None, metavar="URL", help="Spark's master  [default: local[*]]"),
-    click.option("--memory", default=None, metavar="SIZE", help="Of the driver's Java  [default: 3g]"),
-    click.option(
-        "--jars",
-        default=None,
-        help="The Neo4j connector, files or a Maven coordinate; else the locked one is fetched.",
-    ),
-    click.option("--log-level", default=None, metavar="LEVEL", help="Of Spark itself  [default: OFF]"),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON for a program."),
-)
-
-
-def _options(command: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_SESSION):
-        command = option(command)
-    return command
 
 
 def _parameters(command: Callable[..., None]) -> Callable[..., None]:
@@ -73,7 +50,7 @@ def _parameters(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--verify", "verified", is_flag=True, help="Prove that the links are a (k)TCO.")
 @click.option("--parent", metavar="PID", type=int, help="End when this process, which started the job, does.")
 @click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as JSON.")
-@_options
+@session_options
 @_parameters
 def main(
     algorithm: str,
@@ -89,46 +66,43 @@ def main(
     memory: str | None,
     jars: str | None,
     log_level: str | None,
+    ui: bool,
     **given: str | None,
 ) -> None:
     """Rebuild an overlay in bulk on Spark."""
-
     started = time.monotonic()
-
-    def work() -> None:
-        if parent is not None:
-            end_with(parent)
-        params = parse_bulk(algorithm, {name: value for name, value in given.items() if value is not None})
-        options = _session_options(master, memory, jars, log_level)
-        if interests and links and not (neo4j or rebuild):
-            tables.check_links_path(links)
-            with _session(options.for_files()) as session:
-                ready = time.monotonic() - started
-                figures = rebuild_files(session, algorithm, params, interests, links, verified=verified)
-        elif neo4j and rebuild and not (interests or links):
-            with graph.RebuildRecord(_access(neo4j), rebuild) as record:
-                record.check()
-                record.tell("starting", 0.0)
-                with _session(options) as session:
-                    ready = time.monotonic() - started
-                    figures = rebuild_graph(session, record, algorithm, params, verified=verified)
-        else:
-            raise BadInput(
-                "source", None, "give --interests and --links, or --neo4j and --rebuild, and not both"
+    if parent is not None:
+        end_with(parent)
+    params = parse_bulk(algorithm, {name: value for name, value in given.items() if value is not None})
+    options = chosen_options(master, memory, jars, log_level, ui)
+    if report:
+        _check_report(report)
+    if interests and links and not (neo4j or rebuild):
+        tables.check_links_path(links)
+        with open_session(options.for_files()) as session:
+            ready = time.monotonic() - started
+            figures = rebuild_files(
+                session, algorithm, params, interests, links, verified=verified, ready=ready
             )
-        figures["seconds"] = {"session": round(ready, 3), **figures["seconds"]}
-        if report:
-            report.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-        click.echo(json.dumps(figures) if as_json else _sentence(figures))
-
-    _run(work)
+    elif neo4j and rebuild and not (interests or links):
+        with graph.RebuildRecord(_access(neo4j), rebuild) as record:
+            record.check()
+            record.tell("starting", 0.0)
+            with open_session(options) as session:
+                ready = time.monotonic() - started
+                figures = rebuild_graph(session, record, algorithm, params, verified=verified, ready=ready)
+    else:
+        raise BadInput("source", None, "give --interests and --links, or --neo4j and --rebuild, and not both")
+    click.echo(json.dumps(figures) if as_json else _sentence(figures))
+    if report:
+        _write_report(report, figures)
 
 
 @click.command()
 @click.option("--interests", required=True, metavar="PATH", help="Parquet with the columns broker and topic.")
 @click.option("--links", required=True, metavar="PATH", help="Parquet with broker_a and broker_b.")
 @click.option("--k", default=1, metavar="K", help="Survives the failure of any k - 1 brokers  [default: 1]")
-@_options
+@session_options
 def verify_command(
     interests: str,
     links: str,
@@ -138,33 +112,22 @@ def verify_command(
     memory: str | None,
     jars: str | None,
     log_level: str | None,
+    ui: bool,
 ) -> None:
     """Is it a (k)TCO? Parquet against Parquet, as a distributed job."""
 
-    def work() -> None:
-        if k < 1:
-            raise BadInput("k", k, "must be a whole number, at least 1")
-        with _session(_session_options(master, memory, jars, log_level).for_files()) as session:
-            coded = code(tables.read_interests(session, interests))
-            given = verify.dense_links(coded, tables.read_links(session, links))
-            found = verify.verdict(coded, given, k)
-        if as_json:
-            click.echo(json.dumps({"k": k, "good": found.good, "below": found.below, "why": found.examples}))
-        if not found.good:
-            raise NotConnected(_shortfall(found))
-        if not as_json:
-            click.echo(f"every topic is {'' if k == 1 else f'{k}-'}connected")
-
-    _run(work)
-
-
-@contextmanager
-def _session(options: SessionOptions) -> Iterator[SparkSession]:
-    session = make_session(options, _say)
-    try:
-        yield session
-    finally:
-        session.stop()
+    if k < 1:
+        raise BadInput("k", k, "must be a whole number, at least 1")
+    with open_session(chosen_options(master, memory, jars, log_level, ui).for_files()) as session:
+        coded = code(tables.read_interests(session, interests))
+        given = verify.dense_links(coded, tables.read_links(session, links))
+        found = verify.verdict(coded, given, k)
+    if as_json:
+        click.echo(json.dumps({"k": k, "good": found.good, "below": found.below, "why": found.examples}))
+    if not found.good:
+        raise NotConnected(_shortfall(found))
+    if not as_json:
+        click.echo(f"every topic is {'' if k == 1 else f'{k}-'}connected")
 
 
 def rebuild_files(
@@ -175,17 +138,19 @@ def rebuild_files(
     links: str,
     *,
     verified: bool = False,
+    ready: float = 0.0,
 ) -> dict[str, Any]:
-    """Parquet to Parquet: interests in, links out; the report."""
+    """Parquet to Parquet: interests in, links out; the report. ``ready``: seconds until there was a session."""
     tables.check_links_path(links)
     tables.check_apart(session, interests, links)
+    tables.check_writable(session, links)
     stages = Stages(session, {})
     built = bulk.build(tables.read_interests(session, interests), algorithm, params, stages)
     if verified:
         _verify(built, algorithm, params, stages)
     with stages.stage("writing"):
         tables.write_links(built.links, links)
-    return _report(algorithm, params, built, stages, verified)
+    return _report(algorithm, params, built, stages, verified, ready)
 
 
 def rebuild_graph(
@@ -195,6 +160,7 @@ def rebuild_graph(
     params: dict[str, Any],
     *,
     verified: bool = False,
+    ready: float = 0.0,
 ) -> dict[str, Any]:
     """The live overlay's interests in, candidates of a rebuild out; the report, which is recorded too.
 
@@ -224,7 +190,7 @@ def rebuild_graph(
                 graph.write_candidates(built.links, record.access, record.rebuild)
             written = _written(built, after, session, record)
         record.check()
-        report = _report(algorithm, params, built, stages, verified) | {
+        report = _report(algorithm, params, built, stages, verified, ready) | {
             "version_before": before,
             "version_after": after,
             "candidates": written,
@@ -235,7 +201,7 @@ def rebuild_graph(
     except BaseException:
         if writing:
             # What is still being written would come back after it was taken away.
-            with contextlib.suppress(PySparkException, Py4JError):
+            with contextlib.suppress(PySparkException, Py4JError, OSError):
                 session.sparkContext.cancelAllJobs()
             record.delete_candidates()
         if called_off:
@@ -247,13 +213,18 @@ def rebuild_graph(
 
 
 def _written(built: bulk.Built, version: int, session: SparkSession, record: graph.RebuildRecord) -> int:
-    """How many candidates there are: fewer than links where brokers have left.
+    """How many candidates there are: fewer than links where brokers have left, and never more.
 
     Where the overlay has not moved since the version before the writing, any other gap is a fault. In one that moves,
     brokers leave and come back between two looks: no count proves anything, and activation fits what is there.
     """
     links = int(built.figures["links"])
     written = record.candidates()
+    if written > links:
+        raise JobFailed(
+            f"{written} candidates are in the database where {links} links were made: "
+            f"something else writes for rebuild {record.rebuild} too"
+        )
     if written < links:
         record.check()
         gone = graph.departed(built.links, session, record.access)
@@ -285,6 +256,7 @@ def _report(
     built: bulk.Built,
     stages: Stages,
     verified: bool,
+    ready: float,
 ) -> dict[str, Any]:
     return {
         "engine": "spark",
@@ -292,7 +264,11 @@ def _report(
         "params": params,
         **built.figures,
         "verified": verified,
-        "seconds": {**stages.seconds, "whole": round(sum(stages.seconds.values()), 3)},
+        "seconds": {
+            "session": round(ready, 3),
+            **stages.seconds,
+            "whole": round(sum(stages.seconds.values()), 3),
+        },
     }
 
 
@@ -305,17 +281,23 @@ def _sentence(report: dict[str, Any]) -> str:
     )
 
 
-def _session_options(
-    master: str | None, memory: str | None, jars: str | None, log_level: str | None
-) -> SessionOptions:
-    settings = Settings.load()
-    connector = jars if jars is not None else settings.spark_connector
-    return SessionOptions(
-        master=master or settings.spark_master,
-        memory=memory or settings.spark_memory,
-        log_level=(log_level or "OFF").upper(),
-        jars=None if connector is None else tuple(connector.split(",")),
-    )
+def _check_report(report: Path) -> None:
+    """Refused before the work rather than after it."""
+    if report.is_dir():
+        raise BadInput("report", str(report), "this is a folder")
+    if not report.parent.is_dir():
+        raise BadInput("report", str(report), "there is no such folder")
+    if not os.access(report if report.exists() else report.parent, os.W_OK):
+        raise BadInput("report", str(report), "nothing can be written there")
+
+
+def _write_report(report: Path, figures: dict[str, Any]) -> None:
+    try:
+        report.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise JobFailed(
+            f"the links are written, but not their report: {report}: {error.strerror or error}"
+        ) from None
 
 
 def _access(uri: str) -> graph.Access:
@@ -325,31 +307,5 @@ def _access(uri: str) -> graph.Access:
     return graph.Access(uri, os.environ.get("NEO4J_USER", "neo4j"), password)
 
 
-def _run(work: Callable[[], None]) -> None:
-    def stop(_number: int, _frame: object) -> NoReturn:
-        raise Cancelled("the job was told to stop")
-
-    signal.signal(signal.SIGTERM, stop)
-    try:
-        work()
-    except (BadInput, Problem) as error:
-        _end(str(error), getattr(error, "exit_code", 2))
-    except (JobFailed, AlgorithmsError) as error:
-        _end(str(error), 1)
-    except (PySparkException, Py4JError) as error:
-        _end(told(error), 1)
-    except KeyboardInterrupt:
-        _end("the job was interrupted", 1)
-
-
-def _end(line: str, code: int) -> NoReturn:
-    click.echo(f"error: {' '.join(line.split())}", err=True)
-    sys.exit(code)
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)
-
-
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from algorithms.errors import BadInput
 from backend.managed.jars import Say, spark_jars
 from backend.managed.java import Java, find_java
 from backend.settings import Settings
@@ -23,7 +24,18 @@ ROWS_A_BATCH = 100_000
 """Rows handed to Python at a time: few enough for memory, many enough that the handing over costs little."""
 
 BROADCAST_MB = 96
-"""A table up to this size is sent to every task rather than shuffled: the ids of a few million brokers."""
+"""A table up to this size is sent to every task, through the driver, rather than shuffled: the ids of a few million
+brokers."""
+
+PARTITIONS_ON_A_CLUSTER = 200
+
+_MASTER = re.compile(
+    r"local(\[(\*|[1-9]\d*)(, *[1-9]\d*)?\])?|local-cluster\[ *\d+ *, *\d+ *, *\d+ *\]|yarn|\w+://.+"
+)
+_MEMORY = re.compile(r"([1-9]\d{0,8})([mg])", re.IGNORECASE)
+LEAST_MEGABYTES = 512
+"""Spark itself starts with no less than 450 MB."""
+LOG_LEVELS = ("ALL", "DEBUG", "ERROR", "FATAL", "INFO", "OFF", "TRACE", "WARN")
 
 _COORDINATE = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 
@@ -41,11 +53,31 @@ class SessionOptions:
     jars: tuple[str, ...] | None = None
     """The Neo4j connector, as files, addresses or Maven coordinates; None: the one of the lock, fetched if missing."""
     partitions: int | None = None
-    """Of a shuffle; None: four for each core."""
+    """Of a shuffle; None: what :func:`partitions_of` says."""
     java_options: str = ""
     """For the driver's Java."""
+    ui: bool = False
+    """Whether Spark's own pages are served while the job runs."""
     settings: tuple[tuple[str, str], ...] = ()
     """More of Spark's own settings, by name."""
+
+    def check(self) -> None:
+        """Raise :class:`BadInput` for what Spark would fail on once it has started.
+
+        >>> SessionOptions(memory="much").check()
+        Traceback (most recent call last):
+        algorithms.errors.BadInput: memory: must be a size like 3g or 800m, at least 512m (got 'much')
+        """
+        if not _MASTER.fullmatch(self.master):
+            reason = "must be local, local[N], local[*], spark://HOST:PORT or another master that Spark knows"
+            raise BadInput("master", self.master, reason)
+        size = _MEMORY.fullmatch(self.memory)
+        if not size or int(size[1]) * (1024 if size[2] in "gG" else 1) < LEAST_MEGABYTES:
+            raise BadInput(
+                "memory", self.memory, f"must be a size like 3g or 800m, at least {LEAST_MEGABYTES}m"
+            )
+        if self.log_level not in LOG_LEVELS:
+            raise BadInput("log-level", self.log_level, f"must be one of {', '.join(LOG_LEVELS)}")
 
     def for_files(self) -> SessionOptions:
         """The same for a job that speaks to no database: nothing has to be fetched for it."""
@@ -55,7 +87,7 @@ class SessionOptions:
 def make_session(options: SessionOptions, say: Say = lambda line: None) -> SparkSession:
     """A session with the connector, Arrow and our settings; one a process."""
     builder = SparkSession.builder.appName("topicweave")
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+    if not under_submit():
         settings = Settings.load()
         jars = options.jars if options.jars is not None else tuple(map(str, spark_jars(settings, say)))
         _prepare_environment(options.master, find_java(say), settings.cache)
@@ -70,7 +102,7 @@ def make_session(options: SessionOptions, say: Say = lambda line: None) -> Spark
             "spark.driver.bindAddress": "127.0.0.1" if options.master.startswith("local") else None,
             "spark.jars": ",".join(jar for jar in jars if not _COORDINATE.fullmatch(jar)),
             "spark.jars.packages": ",".join(jar for jar in jars if _COORDINATE.fullmatch(jar)),
-            "spark.ui.enabled": "false",
+            "spark.ui.enabled": str(options.ui).lower(),
             "spark.ui.showConsoleProgress": "false",
         }.items():
             if value:
@@ -87,9 +119,25 @@ def make_session(options: SessionOptions, say: Say = lambda line: None) -> Spark
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel(options.log_level)
     if "spark.sql.shuffle.partitions" not in _given_by_submit(session):
-        partitions = options.partitions or 4 * session.sparkContext.defaultParallelism
+        context = session.sparkContext
+        partitions = options.partitions or partitions_of(context.master or "", context.defaultParallelism)
         session.conf.set("spark.sql.shuffle.partitions", partitions)
     return session
+
+
+def partitions_of(master: str, cores: int) -> int:
+    """Partitions of a shuffle: four for each core; elsewhere than here no fewer than Spark's own number.
+
+    A cluster's executors come after the session, one by one: ``cores`` are those there by now, few or none. What is too
+    many for small tables Spark merges as it runs.
+    """
+    here = master.startswith("local") and not master.startswith("local-cluster")
+    return 4 * cores if here else max(PARTITIONS_ON_A_CLUSTER, 4 * cores)
+
+
+def under_submit() -> bool:
+    """Whether ``spark-submit`` started this process, with a Java of its own."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def _given_by_submit(session: SparkSession) -> set[str]:
@@ -101,11 +149,18 @@ def _prepare_environment(master: str, java: Java, cache: Path) -> None:
 
     os.environ["JAVA_HOME"] = str(_java_home(java, cache))
     # Tasks must import what this process imports.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
+    ours = {
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+    }
     if master.startswith("local"):
+        # What a shell names for other work fits neither this Python nor this PySpark.
+        os.environ.update(ours)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    else:
+        for name, value in ours.items():
+            os.environ.setdefault(name, value)
 
 
 def _java_home(java: Java, cache: Path) -> Path:

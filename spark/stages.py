@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 Tell = Callable[[str, float], None]
@@ -57,11 +58,13 @@ class Stages:
         tracker = self._session.sparkContext.statusTracker()
         reached = 0.0
         while not over.wait(EVERY_SECONDS):
-            done = tasks = 0
-            for number in tracker.getActiveStageIds():
-                info = tracker.getStageInfo(number)
-                if info is not None:
-                    done, tasks = done + info.numCompletedTasks, tasks + info.numTasks
-            # A stage of ours is several of Spark's: a bar never goes back.
-            reached = max(reached, done / tasks if tasks else 0.0)
-            self._tell(name, self._done + share * min(reached, 0.99))
+            # A Java that has ended is told of by the stage itself.
+            with suppress(Py4JError, OSError):
+                done = tasks = 0
+                for number in tracker.getActiveStageIds():
+                    info = tracker.getStageInfo(number)
+                    if info is not None:
+                        done, tasks = done + info.numCompletedTasks, tasks + info.numTasks
+                # A stage of ours is several of Spark's: a bar never goes back.
+                reached = max(reached, done / tasks if tasks else 0.0)
+                self._tell(name, self._done + share * min(reached, 0.99))

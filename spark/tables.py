@@ -10,7 +10,7 @@ import contextlib
 import os
 from typing import Any
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
@@ -19,7 +19,12 @@ from pyspark.sql.types import StringType
 from algorithms.errors import BadInput
 from algorithms.files import INTERESTS, LINKS
 from algorithms.ids import LONGEST_ID, why_unfit
-from spark.errors import JobFailed
+from spark.errors import JobFailed, told
+
+_UNREADABLE = {
+    "PATH_NOT_FOUND": "there is no such file",
+    "UNABLE_TO_INFER_SCHEMA": "there is no Parquet file in this folder",
+}
 
 
 def read_interests(session: SparkSession, path: str) -> DataFrame:
@@ -51,6 +56,19 @@ def check_apart(session: SparkSession, interests: str, links: str) -> None:
                 raise BadInput("links", links, f"this is inside the interests ({source})")
 
 
+def check_writable(session: SparkSession, links: str) -> None:
+    """Raise :class:`BadInput` where no links can be written: asked before the work rather than after it."""
+    unfinished = _path(session, _unfinished(links))
+    try:
+        files = unfinished.getFileSystem(session._jsc.hadoopConfiguration())
+        made = files.mkdirs(unfinished)
+        files.delete(unfinished, True)
+    except Py4JJavaError as error:
+        raise BadInput("links", links, told(error)) from None
+    if not made:
+        raise BadInput("links", links, "nothing can be written there")
+
+
 def write_links(links: DataFrame, path: str) -> None:
     """Write ``(broker_a, broker_b)`` as a folder of Parquet files, in place of what was there.
 
@@ -65,7 +83,7 @@ def write_links(links: DataFrame, path: str) -> None:
     try:
         links.write.mode("overwrite").parquet(_unfinished(path))
     except BaseException:
-        with contextlib.suppress(PySparkException, Py4JError):
+        with contextlib.suppress(PySparkException, Py4JError, OSError):
             files.delete(unfinished, True)
         raise
     files.delete(earlier, True)
@@ -148,9 +166,12 @@ def _read(session: SparkSession, what: str, path: str, fields: tuple[str, str]) 
     try:
         frame = session.read.parquet(path)
     except AnalysisException as error:
-        missing = error.getCondition() in {"PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"}
-        reason = "there is no such file" if missing else str(error).splitlines()[0]
+        reason = _UNREADABLE.get(error.getCondition() or "", told(error))
         raise BadInput(what, path, reason) from None
+    except Py4JJavaError as error:
+        if "CANNOT_READ_FILE_FOOTER" not in str(error):
+            raise
+        raise BadInput(what, path, told(error)) from None
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     for field in fields:
         if field not in kinds:

@@ -102,9 +102,10 @@ def weak_topics(coded: Coded, links: DataFrame, k: int) -> DataFrame:
     )
     first = lists.select(sf.col("v").alias("a"), sf.col("topics").alias("of_a"))
     second = lists.select(sf.col("v").alias("b"), sf.col("topics").alias("of_b"))
+    # By sorting, never by a copy for every task: these are the interests, which would pass through the driver.
     within = (
-        links.join(first, "a")
-        .join(second, "b")
+        links.join(first.hint("merge"), "a")
+        .join(second.hint("merge"), "b")
         .select(sf.explode(sf.array_intersect("of_a", "of_b")).alias("t"), "a", "b")
     )
     subscribed = coded.rows.select(
@@ -146,6 +147,7 @@ def _reason(row: dict[str, object]) -> str:
 
 
 if __name__ == "__main__":
+    from spark.command import run
     from spark.rebuild import verify_command
 
-    verify_command()
+    run(verify_command)

@@ -7,6 +7,7 @@ What it is told comes from the environment: ``TOPICWEAVE_CONSOLE_PORT``, ``TOPIC
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import socket
@@ -52,9 +53,16 @@ def flags(address: str, port: int) -> list[str]:
         f"--server.address={address}",
         f"--server.port={port}",
         "--server.headless=true",
+        # On this machine the home's key is used unasked: no page of another origin may speak for it.
+        "--server.enableCORS=true",
+        "--server.enableXsrfProtection=true",
         "--browser.gatherUsageStats=false",
         "--client.showErrorDetails=none",
         "--runner.magicEnabled=false",
+        # A whole collection after every run of every part of a page took longer than the run; Python's own suffice.
+        "--runner.postScriptGC=false",
+        # Our files do not change while it runs: looking at all of them, again and again, is for those who write them.
+        "--server.fileWatcherType=none",
         "--global.developmentMode=false",
     ]
 
@@ -71,6 +79,12 @@ def main() -> int:
     for name in SLOW_IMPORTS:
         importlib.import_module(name)
     from streamlit.web import cli
+
+    from ui import last_words
+
+    last_words.await_them()
+    # What was imported stays: no collection has to look at it again.
+    gc.freeze()
 
     # Streamlit installs its own handlers for SIGTERM and SIGINT: both end the server and return here.
     cli.main(["run", str(APP), *flags(address, port)], prog_name="streamlit", standalone_mode=False)

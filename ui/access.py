@@ -16,6 +16,7 @@ import streamlit as st
 
 from ui import client
 from ui.answers import Identity
+from ui.wording import plain
 
 _KEY = "_api_key"
 _REFUSED = "_api_key_refused"
@@ -149,7 +150,7 @@ def _try(given: str) -> None:
             st.error("The API refused this key.")
             return
         if not error.passes:
-            st.error(f"{error.title}. {error.detail}")
+            st.error(plain(f"{error.title}. {error.detail}"))
             return
         # The API is away: keep the key, the pages say so and try again by themselves.
     st.session_state[_KEY] = given

@@ -24,6 +24,13 @@ class Alarm(TypedDict):
     detail: str
 
 
+class Failures(TypedDict):
+    """Links that agents could not open, as they reported in the last hour, and whose they were: of most of them first."""
+
+    reports: int
+    brokers: list[str]
+
+
 class Overlay(TypedDict):
     """``GET /v1/overlay``: the figures of the live overlay."""
 
@@ -41,6 +48,7 @@ class Overlay(TypedDict):
     drift: NotRequired[Drift | None]
     activation: NotRequired[str | None]
     alarms: NotRequired[list[Alarm]]
+    failures: NotRequired[Failures | None]
     oldest_version: NotRequired[int]
 
 
@@ -52,6 +60,7 @@ class TopicRow(TypedDict):
     components: int
     connectivity: NotRequired[Connectivity]
     diameter: int | None
+    diameter_sampled: bool
     articulation_brokers: int
 
 
@@ -206,6 +215,8 @@ class Change(Lists):
     left: list[str]
     subscribed: list[tuple[str, str]]
     unsubscribed: list[tuple[str, str]]
+    policy_before: NotRequired[dict[str, Any] | None]
+    policy_after: NotRequired[dict[str, Any] | None]
 
 
 class ChangePage(TypedDict):
@@ -316,6 +327,8 @@ class RebuildFigures(TypedDict):
     max_degree: int
     mean_diameter: float | None
     max_diameter: int | None
+    diameters_sampled: NotRequired[int]
+    """Of how many topics the diameter is a lower bound, and so both of these are."""
     degree_histogram: list[tuple[int, int]]
 
 

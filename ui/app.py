@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import access, dialogs, sidebar, states
+from ui import access, dialogs, sidebar, states, visit
 from ui.client import ApiError
 
 HERE = Path(__file__).parent
@@ -44,6 +44,7 @@ PAGES = {
     ],
 }
 
+states.begin()
 st.set_page_config(
     page_title="TopicWeave", page_icon=HERE / "images" / "mark.svg", layout="wide", initial_sidebar_state=220
 )
@@ -56,13 +57,18 @@ if access.key() is None:
     st.stop()
 
 page = st.navigation(PAGES)
+# A page of one thing has its id in the parameter of the page's name.
+visit.begin(page.url_path, st.query_params.get(page.url_path))
+visit.go()
 # A run of the page closes its dialog, unless it opens one.
 dialogs.closed()
-try:
-    sidebar.show()
-    page.run()
-except ApiError as error:
-    states.api_problem(error)
-except Exception:
-    logging.getLogger("topicweave.console").exception("A page failed")
-    states.unexpected()
+# The page before the foot of the sidebar: with a slow API each of them waits, and what the page says is waited for.
+for part in (page.run, sidebar.show):
+    try:
+        part()
+    except ApiError as error:
+        states.api_problem(error)
+    except Exception:
+        logging.getLogger("topicweave.console").exception("A page failed")
+        states.unexpected()
+visit.end()

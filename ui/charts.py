@@ -177,19 +177,29 @@ def stages(before: RebuildFigures, peak: RebuildFigures, after: RebuildFigures, 
         for name, title, shape in figures:
             values = [figures_of.get(name) for figures_of in (before, peak, after)]
             table = pd.DataFrame({"stage": STAGES, "value": pd.Series(values, dtype="Float64")}).dropna()
-            base = alt.Chart(table, title=alt.TitleParams(title, fontSize=13, anchor="start")).encode(
-                x=alt.X("stage:N", sort=list(STAGES), title=None, axis=alt.Axis(labelAngle=0)),
-                y=alt.Y("value:Q", title=None, scale=alt.Scale(nice=4), axis=alt.Axis(tickCount=4)),
-                tooltip=[
-                    alt.Tooltip("stage:N", title="When"),
-                    alt.Tooltip("value:Q", title=title, format=shape),
-                ],
+            bounds = {
+                stage
+                for stage, of in zip(STAGES, (before, peak, after), strict=True)
+                if "diameter" in name and of.get("diameters_sampled")
+            }
+            table["bound"] = ["≥ " if stage in bounds else "" for stage in table["stage"]]
+            base = (
+                alt.Chart(table, title=alt.TitleParams(title, fontSize=13, anchor="start"))
+                .encode(
+                    x=alt.X("stage:N", sort=list(STAGES), title=None, axis=alt.Axis(labelAngle=0)),
+                    y=alt.Y("value:Q", title=None, scale=alt.Scale(nice=4), axis=alt.Axis(tickCount=4)),
+                    tooltip=[
+                        alt.Tooltip("stage:N", title="When"),
+                        alt.Tooltip("said:N", title=title),
+                    ],
+                )
+                .transform_calculate(said=f"datum.bound + format(datum.value, '{shape}')")
             )
             marks = base.mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2).encode(
                 color=stage_colour(legend=False)
             )
             text = base.mark_text(dy=-7, fontSize=12, color=palette.current().text).encode(
-                text=alt.Text("value:Q", format=shape)
+                text=alt.Text("said:N")
             )
             with st.container(key=f"stage-{name.replace('_', '-')}"):
                 st.altair_chart(

@@ -8,6 +8,7 @@ a page cost the API one call; what is sent is never cached and never sent twice.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import Any, cast
 from urllib.parse import quote
@@ -35,6 +36,7 @@ DEFAULT_API_URL = "http://127.0.0.1:8080"
 TIMEOUT = httpx2.Timeout(5.0, connect=1.0)
 FILE_SECONDS = 60.0
 FRESH_SECONDS = 2
+_MOVING = threading.Lock()
 _late: dict[tuple[object, ...], tuple[float, tuple[str, str]]] = {}
 """Reads that had no answer in time a moment ago: when, and what was said."""
 
@@ -178,8 +180,13 @@ def topics(
     limit: int = 50,
     offset: int = 0,
     problems: bool = False,
+    at: int = 0,
 ) -> TopicPage:
-    """One page of the topics whose name contains the query; with ``problems`` those that need a look only."""
+    """One page of the topics whose name contains the query; with ``problems`` those that need a look only.
+
+    ``at`` is the version that the page shows: the list does not say which one it is of, so that it could be remembered
+    from an older one. The same below.
+    """
     weak = "true" if problems else None
     found = get("/v1/topics", key, q=query, sort=sort, limit=limit, offset=offset, problems=weak)
     return cast(TopicPage, found)
@@ -205,7 +212,9 @@ def topic_links(key: str, name: str, version: int | None = None) -> list[GraphLi
 
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=256, show_spinner=False)
-def brokers(key: str, query: str = "", sort: str = "-degree", limit: int = 50, offset: int = 0) -> BrokerPage:
+def brokers(
+    key: str, query: str = "", sort: str = "-degree", limit: int = 50, offset: int = 0, at: int = 0
+) -> BrokerPage:
     """One page of the brokers whose id contains the query."""
     return cast(BrokerPage, get("/v1/brokers", key, q=query, sort=sort, limit=limit, offset=offset))
 
@@ -217,7 +226,7 @@ def broker(key: str, identity: str) -> Broker:
 
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=64, show_spinner=False)
-def changes(key: str, **filters: str | int | None) -> ChangePage:
+def changes(key: str, at: int = 0, **filters: str | int | None) -> ChangePage:
     """Changes that pass the filters, as ``GET /v1/changes`` names them."""
     return cast(ChangePage, get("/v1/changes", key, **filters))
 
@@ -245,6 +254,32 @@ def what_if(key: str, leave: tuple[str, ...], version: int) -> WhatIf:
 def algorithms(key: str) -> list[Algorithm]:
     """The registry of algorithms."""
     return cast(list[Algorithm], get("/v1/algorithms", key))
+
+
+@st.cache_data(ttl=600, max_entries=16, show_spinner=False)
+def most_rows(key: str) -> int:
+    """How many rows this installation gives at once: its document of the API says so.
+
+    Asked for only where more rows are wanted than a page shows: the document is long.
+    """
+    listed = get("/v1/openapi.json", key)["paths"]["/v1/topics"]["get"]["parameters"]
+    return int(next(parameter for parameter in listed if parameter["name"] == "limit")["schema"]["maximum"])
+
+
+@st.cache_resource(show_spinner=False)
+def _newest(base_url: str) -> dict[str, int]:
+    """The version that what is cached is not older than, for the whole process."""
+    return {"version": 0}
+
+
+def moved_on(version: int) -> None:
+    """The overlay is at this version: what is cached of others is old, which the first window says for all."""
+    newest = _newest(api_url())
+    with _MOVING:
+        moved = newest["version"] != version
+        newest["version"] = version
+    if moved:
+        forget()
 
 
 def forget() -> None:

@@ -6,6 +6,7 @@ started twice by a rerun.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ import streamlit as st
 from ui import client
 from ui.answers import Progress, Rebuild, Round, Simulation
 from ui.client import segment
+from ui.wording import plain
 
 A_DAY = timedelta(days=1)
 SECONDS = 0.7
@@ -70,6 +72,13 @@ def simulation(key: str, identity: str) -> Simulation:
             return run
 
 
+def keep_rounds(shown: Sequence[str]) -> None:
+    """Of no run but these: a run may have 100,000, and a session looks at many."""
+    known: dict[str, list[Round]] = st.session_state.get(_ROUNDS, {})
+    for identity in set(known) - set(shown):
+        del known[identity]
+
+
 def start_simulation(key: str, request: dict[str, Any]) -> Simulation:
     """Simulate churn on a copy."""
     return cast(Simulation, _sent(client.send("POST", "/v1/simulations", key, request)))
@@ -103,6 +112,11 @@ def failed_lately(rebuilds: list[Rebuild], now: datetime) -> list[Rebuild]:
     ]
 
 
+def held_up(rebuild: Rebuild) -> bool:
+    """Whether its activation meets something that keeps it from getting on: it tries again, and says what it is."""
+    return rebuild["state"] == "activating" and bool(rebuild["error"])
+
+
 def given(rebuild: Rebuild) -> dict[str, Any]:
     """What the rebuild was given, the seed among the other parameters as on the form."""
     return rebuild["params"] | ({"seed": rebuild["seed"]} if rebuild["seed"] else {})
@@ -112,4 +126,4 @@ def bar(progress: Progress | None, waiting: str) -> None:
     """How far a job is, in words and as a bar."""
     share = min(1.0, max(0.0, float(progress["share"]))) if progress else 0.0
     stage = (progress["stage"] if progress else "") or waiting
-    st.progress(share, text=f"{stage[0].upper()}{stage[1:]} · {share:.0%}")
+    st.progress(share, text=f"{plain(stage[0].upper() + stage[1:])} · {share:.0%}")

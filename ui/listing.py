@@ -1,7 +1,7 @@
 """A table whose names open pages.
 
 The name is a button of the table: it opens on a click, and moving through the table with Tab and the arrow keys opens
-nothing. A click on a header sorts all rows by asking the API, where the page says how.
+nothing; Enter does not press it, so a list has a select box for the keyboard (ui/paged.py). A click on a header sorts all rows by asking the API, where the page says how.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from ui import visit
 from ui.wording import ending
 
 ROW_HEIGHT = 28
@@ -19,7 +20,6 @@ HEADER_HEIGHT = 36
 # Of a name in the table, in pixels: letters are of many widths, so this is what ids need on average.
 CHARACTER = 6.0
 PADDING = 16
-_OPEN = "_open"
 
 
 def show(
@@ -44,9 +44,6 @@ def show(
     A name that is longer than its column is shown by its end. With ``act`` nothing is opened: it is called with the
     number of the row instead.
     """
-    chosen: tuple[str, dict[str, str]] | None = st.session_state.pop(_OPEN, None)
-    if chosen is not None:
-        st.switch_page(chosen[0], query_params=chosen[1])
     button = f"{key}-open"
     names = [str(name) for name in frame[opens]]
     fitting = int((name_width - PADDING) / CHARACTER)
@@ -58,7 +55,7 @@ def show(
             act(row)
             return
         value = names[row] if ids is None else ids[row]
-        st.session_state[_OPEN] = (page, {param: value})
+        visit.open_next(page, param, value)
 
     def sorted_by() -> None:
         selected = st.session_state[key]["selection"]["columns"]

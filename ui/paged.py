@@ -9,12 +9,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ui import listing, states, url_state
-from ui.wording import count
+from ui import listing, states, url_state, visit
+from ui.answers import Overlay
+from ui.wording import count, number
 
 PAGE_ROWS = 50
 FILE_ROWS = 500
-"""The most that the API gives at once."""
+"""Of a file at once, unless the installation gives less."""
 
 Fetch = Callable[[str, str, int, int], Any]
 """Query, sort, limit, offset to a page of the API."""
@@ -39,6 +40,8 @@ def show(
     fetch: Fetch,
     table: Callable[[list[Any], str], None],
     *,
+    overlay: Overlay,
+    most: Callable[[], int],
     remember: str,
     filtered: str = "",
     controls: Callable[[], None] | None = None,
@@ -46,12 +49,13 @@ def show(
 ) -> None:
     """Search, order, page and table; ``filtered`` says in words what else the list is cut down to.
 
-    ``unsorted`` is the header that the API does not sort by.
+    ``most`` says how many rows the API gives at once, ``unsorted`` is the header that it does not sort by.
     """
     url_state.sync("q", "", str)
     url_state.sync("sort", default_sort, url_state.one_of(*sorts))
     url_state.sync("page", 1, url_state.positive)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    top = st.container(horizontal=True, vertical_alignment="bottom")
+    with top:
         query = st.text_input(
             f"Find a {word}",
             key="q",
@@ -83,16 +87,20 @@ def show(
         st.session_state["page"] = page
         answer = fetch(query, sort, PAGE_ROWS, (page - 1) * PAGE_ROWS)
     # Details link back to the list as it was.
-    st.session_state[remember] = st.query_params.to_dict()
+    st.session_state[remember] = url_state.params()
 
     if not answer["items"]:
         if query:
             states.no_match(word, query)
         elif filtered:
             st.success(f"No {word} {filtered}.", icon=":material/check_circle:")
+        elif overlay["brokers"]:
+            states.no_topics()
         else:
             states.no_brokers()
         return
+    with top:
+        opener(word, [str(row["id" if word == "broker" else "name"]) for row in answer["items"]])
     first = (page - 1) * PAGE_ROWS + 1
     last = first + len(answer["items"]) - 1
     shown = f"{first:,}–{last:,} of " if pages > 1 else ""
@@ -100,7 +108,8 @@ def show(
     which = f" {filtered}" if filtered else ""
     headers = f"a header other than {unsorted}" if unsorted else "a header"
     st.caption(
-        f"{shown}{count(answer['total'], word)}{found}{which}. Click a name to open it, {headers} to sort."
+        f"{shown}{count(answer['total'], word)}{found}{which} at version {number(overlay['version'])}. "
+        f"Click a name to open it, {headers} to sort."
     )
     table(answer["items"], f"{word}-{query}-{sort}-{page}-{filtered}")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -108,16 +117,38 @@ def show(
             st.pagination(pages, key="page", width=440, on_change=url_state.push, args=("page", 1))
         listing.whole_as_csv(
             f"All {word}s found as CSV" if query else f"All {word}s as CSV",
-            functools.partial(_all, fetch, query, sort, answer["total"]),
+            functools.partial(_all, fetch, query, sort, answer["total"], most),
             f"{word}s.csv",
         )
 
 
-def _all(fetch: Fetch, query: str, sort: str, total: int) -> pd.DataFrame:
+def opener(word: str, names: list[str]) -> None:
+    """A way to open a row without a mouse: Enter does not press the table's names."""
+    key = f"_open-{word}"
+
+    def chosen() -> None:
+        name = st.session_state[key]
+        if name is not None:
+            visit.open_next(f"views/{word}.py", word, name)
+
+    st.selectbox(
+        f"Open a {word}",
+        names,
+        index=None,
+        key=key,
+        placeholder="Type, then Enter",
+        width=250,
+        on_change=chosen,
+        help="Of the rows on show, for the keyboard",
+    )
+
+
+def _all(fetch: Fetch, query: str, sort: str, total: int, most: Callable[[], int]) -> pd.DataFrame:
     """Every row of the list, a page at a time."""
     rows: list[Any] = []
+    at_once = min(FILE_ROWS, most())
     while len(rows) < total:
-        items = fetch(query, sort, FILE_ROWS, len(rows))["items"]
+        items = fetch(query, sort, at_once, len(rows))["items"]
         if not items:
             break
         rows += items

@@ -67,13 +67,14 @@ def body(proposal: Proposal) -> None:
     """The dialog's content."""
     key = access.required_key()
     shown: _Open | None = st.session_state.get(_STATE)
-    if shown is None or shown.proposal != proposal:
-        shown = _Open(proposal, _planned(key, proposal), uuid.uuid4().hex)
-        st.session_state[_STATE] = shown
-    if shown.done:
+    if shown is not None and shown.done:
+        # Whatever is proposed by now: with what was done, a topic may no longer be new.
         st.session_state.pop(_STATE, None)
         dialogs.closed()
         st.rerun()
+    if shown is None or shown.proposal != proposal:
+        shown = _Open(proposal, _planned(key, proposal), uuid.uuid4().hex)
+        st.session_state[_STATE] = shown
     if shown.refused is not None:
         states.action_failed(shown.refused, PRESS_AGAIN)
     if shown.moved:

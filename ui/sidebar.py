@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import access, client, dialogs
-from ui.wording import literal
+from ui.wording import literal, plain
 
 SECONDS = 5
 SCOPES = {
@@ -38,7 +38,7 @@ def _state(nameless: bool) -> None:
     try:
         client.overlay(key)
     except client.ApiError as error:
-        st.markdown(f":material/cloud_off: {error.title}")
+        st.markdown(f":material/cloud_off: {plain(error.title)}")
         return
     st.markdown(":material/cloud_done: API answers")
     if nameless and access.identity() is not None and not dialogs.is_open():

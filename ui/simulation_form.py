@@ -91,7 +91,7 @@ def workload() -> dict[str, Any]:
             "brokers": _whole("Brokers", "_w_brokers", 1000, 1, 200_000),
             "topics": _whole("Topics", "_w_topics", 200, 1, 100_000),
             "subscriptions": _whole(
-                "Topics a broker", "_w_subscriptions", 20, 0, 10_000, "Subscriptions of each broker"
+                "Topics a broker", "_w_subscriptions", 20, 1, 10_000, "Subscriptions of each broker"
             ),
         }
         made["distribution"] = st.selectbox("Popularity", DISTRIBUTIONS, key="_w_distribution", width=160)

@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
-from ui import access
+from ui import access, dialogs, visit
 from ui.client import ApiError
-from ui.wording import literal
+from ui.wording import literal, plain
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 RETRY_SECONDS = 3
+CLOCK_SECONDS = 3
 UNEXPECTED_SECONDS = 5
 REFUSAL_SECONDS = 20
+NOTICE_SECONDS = 20
 FAILED = "This page failed"
 SEND_AGAIN = "It may have been done all the same: look before you send it again."
 UNCHANGED = "Nothing was changed."
@@ -31,8 +34,9 @@ READS = {
     404: "It may have gone meanwhile, or the link is old.",
     410: "Choose a newer version.",
 }
-_NOTICE = "_notice"
+NOTICE = "notice"
 _FAILED_AT = "_part_failed_at"
+_AGAIN_AT = "_again_at"
 _LOG = logging.getLogger("topicweave.console")
 
 
@@ -45,6 +49,7 @@ def shown(*, retry: bool) -> Callable[[Callable[P, None]], Callable[P, None]]:
     def decorate(body: Callable[P, None]) -> Callable[P, None]:
         @functools.wraps(body)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+            visit.go()
             try:
                 body(*args, **kwargs)
             except ApiError as error:
@@ -86,7 +91,7 @@ def api_problem(error: ApiError, *, retry: bool = True) -> None:
     advice = READS.get(error.status, "Go back, or ask for something else.")
     _told(error, "Trying again every few seconds; this page comes back by itself.", advice)
     if error.passes and retry:
-        _again_every(RETRY_SECONDS)
+        again_in(RETRY_SECONDS)
 
 
 def action_failed(error: ApiError, advice: str = SEND_AGAIN, refused: str = UNCHANGED) -> None:
@@ -125,9 +130,18 @@ def _told(error: ApiError, advice: str, refused: str) -> None:
         st.rerun()
     if error.passes:
         icon = ":material/hourglass_top:" if error.status == 503 else ":material/cloud_off:"
-        st.warning(f"**{error.title}**\n\n{_sentence(error.detail)}{advice}", icon=icon)
+        st.warning(_said(error, advice), icon=icon)
     else:
-        st.error(f"**{error.title}**\n\n{_sentence(error.detail)}{refused}", icon=":material/error:")
+        st.error(_said(error, refused), icon=":material/error:")
+
+
+def _said(error: ApiError, advice: str) -> str:
+    detail = _sentence(error.detail)
+    return (
+        f"**{plain(error.title)}**\n\n{plain(detail)} {advice}"
+        if detail
+        else f"**{plain(error.title)}**\n\n{advice}"
+    )
 
 
 def retry_due() -> bool:
@@ -149,20 +163,25 @@ def unexpected(*, retry: bool = True) -> None:
         icon=":material/error:",
     )
     if retry:
-        _again_every(UNEXPECTED_SECONDS)
+        again_in(UNEXPECTED_SECONDS)
 
 
-def _again_every(seconds: float) -> None:
-    """Run the whole page again after so long, whoever looks."""
-    st.fragment(_retry, run_every=seconds)()
+def begin() -> None:
+    """Draw the clock that tries again: what a page says of its failure may be drawn anew, or be gone, by then."""
+    st.session_state.pop(_AGAIN_AT, None)
+    st.fragment(again_when_due, run_every=CLOCK_SECONDS)()
 
 
-def _retry() -> None:
-    """From the second time on: the first run is the failure itself."""
-    if st.session_state.get("_retrying"):
-        st.session_state["_retrying"] = False
+def again_when_due() -> None:
+    """Run the whole page again when what failed has its time."""
+    due: float = st.session_state.get(_AGAIN_AT, math.inf)
+    if time.monotonic() >= due and not dialogs.is_open():
         st.rerun()
-    st.session_state["_retrying"] = True
+
+
+def again_in(seconds: float) -> None:
+    """Have the page run again after so long, whoever looks."""
+    st.session_state[_AGAIN_AT] = time.monotonic() + seconds
 
 
 def empty(title: str, detail: str) -> None:
@@ -182,14 +201,23 @@ def no_brokers() -> None:
     st.code("topicweave import interests.csv", language=None)
 
 
+def no_topics() -> None:
+    """Brokers without a topic."""
+    empty(
+        "No topics yet",
+        "No broker subscribes to anything. On a broker's page it can be subscribed to topics.",
+    )
+
+
 def no_match(word: str, query: str) -> None:
     """A search that found nothing."""
     empty(f"No {word} matches {literal(query)}", "Shorten the search.")
 
 
 def read_only(what: str) -> None:
-    """Why nothing that changes is offered here."""
-    st.caption(f":material/lock: {what} needs a key with the scope operate. Yours may read only.")
+    """Why nothing that changes is offered here; what a key may do is not known before the API has said it."""
+    yours = "The API did not say what yours may do." if access.identity() is None else "Yours may read only."
+    st.caption(f":material/lock: {what} needs a key with the scope operate. {yours}")
 
 
 def no_topic(name: str, back: Mapping[str, str]) -> None:
@@ -216,14 +244,19 @@ def no_broker(identity: str, back: Mapping[str, str]) -> None:
 
 
 def tell(message: str) -> None:
-    """Keep a message for the run after this one: what was done is said on the page that shows it."""
-    st.session_state[_NOTICE] = message
+    """Keep a message for the runs after this one: what was done is said on the page that shows it."""
+    visit.keep(NOTICE, (message, time.monotonic()))
 
 
 def told() -> None:
-    """Show the message kept, once."""
-    message = st.session_state.pop(_NOTICE, None)
-    if message:
+    """Show the message kept, long enough to be read: on a busy overlay the page runs again every other second."""
+    kept: tuple[str, float] | None = visit.kept(NOTICE)
+    if kept is None:
+        return
+    message, since = kept
+    if time.monotonic() - since > NOTICE_SECONDS:
+        visit.drop(NOTICE)
+    else:
         st.success(message, icon=":material/check_circle:")
 
 
@@ -231,7 +264,8 @@ def _sentence(text: str) -> str:
     text = text.strip()
     if not text:
         return ""
-    if not text.split()[0].endswith(":"):
-        # A detail that begins with a field keeps its name as it is.
+    first = text.split()[0]
+    if not first.endswith(":") and "://" not in first:
+        # A field or an address that it begins with stays as it is.
         text = text[0].upper() + text[1:]
-    return text + (" " if text.endswith((".", "!", "?")) else ". ")
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,4 +1,5 @@
-"""A topic's drawing after brokers failed: before the repair, and with the links that the repair opens.
+"""A topic's drawing after brokers failed: before the repair, and with the links that the repair opens and without those
+that it closes.
 
 Both keep the places of the living topic, so that the two pictures compare at a glance.
 """
@@ -23,11 +24,16 @@ def failed(graph: TopicGraph, gone: Collection[str], parts: Parts | None = None)
 
 
 def repaired(
-    graph: TopicGraph, gone: Collection[str], opened: Iterable[tuple[str, str]], parts: Parts | None = None
+    graph: TopicGraph,
+    gone: Collection[str],
+    opened: Iterable[tuple[str, str]],
+    closed: Iterable[Sequence[str]],
+    parts: Parts | None = None,
 ) -> TopicGraph:
-    """The same with the repair's links, as far as both their ends are in the drawing."""
+    """The same with the links that the repair opens, as far as both their ends are in the drawing, without the closed."""
     here = {broker["id"] for broker in graph["nodes"]} - set(gone)
-    links = failed(graph, gone)["links"]
+    no_more = {frozenset(link) for link in closed}
+    links = [x for x in failed(graph, gone)["links"] if frozenset((x["a"], x["b"])) not in no_more]
     links += [_plain(a, b) | {"opened": True} for a, b in opened if a in here and b in here]
     return _drawn(graph, gone, links, parts)
 

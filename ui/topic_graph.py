@@ -75,7 +75,12 @@ def spread(brokers: list[GraphBroker], half_width: float = HALF_WIDTH) -> list[t
     return [((b["x"] - middle[0]) * across, (b["y"] - middle[1]) * down) for b in brokers]
 
 
-def mark(broker: GraphBroker, pixels: float, colours: Palette) -> dict[str, Any]:
+def _alarm(colours: Palette, at_risk: bool) -> str:
+    """The colour of articulation brokers: that of a risk where the policy asks that no one broker be missed."""
+    return colours.at_risk if at_risk else colours.broken
+
+
+def mark(broker: GraphBroker, pixels: float, colours: Palette, *, at_risk: bool = False) -> dict[str, Any]:
     """The picture laid over a broker: a cross for a failed one, ring and diamond for an articulation broker.
 
     Every broker has one: a picture that vanishes under the same key would stay drawn.
@@ -91,7 +96,8 @@ def mark(broker: GraphBroker, pixels: float, colours: Palette) -> dict[str, Any]
     elif broker["articulation"]:
         corner, thin = pixels * 0.55, min(2.4, pixels * 0.26)
         body = (
-            f'<circle r="{pixels + thin * 0.9:.2f}" fill="none" stroke="{colours.broken}" stroke-width="{thin:.2f}"/>'
+            f'<circle r="{pixels + thin * 0.9:.2f}" fill="none" stroke="{_alarm(colours, at_risk)}" '
+            f'stroke-width="{thin:.2f}"/>'
             f'<path d="M0 {-corner:.2f}L{corner:.2f} 0 0 {corner:.2f} {-corner:.2f} 0Z" fill="{colours.background}"/>'
         )
     svg = (
@@ -109,6 +115,7 @@ def drawing(
     theme: Theme,
     half_width: float = HALF_WIDTH,
     _named_in: TopicGraph | None = None,
+    at_risk: bool = False,
 ) -> tuple[list[BrokerNode], list[Relationship]]:
     """What the widget draws, made once per topic state and theme (``identity`` is the digest of both graphs).
 
@@ -141,7 +148,7 @@ def drawing(
             size=disc.radius / ZOOM,
             color=colours.failed if broker.get("failed") else colours.component(broker["component"]),
             properties={"broker": broker["id"], "degree": broker["degree"]},
-            overlayIcon=mark(broker, disc.radius, colours),
+            overlayIcon=mark(broker, disc.radius, colours, at_risk=at_risk),
         )
         for broker, disc in zip(brokers, discs, strict=True)
     ]
@@ -198,10 +205,15 @@ def show(
     name: str = "drawing",
     half_width: float = HALF_WIDTH,
     named_in: TopicGraph | None = None,
+    *,
+    at_risk: bool = False,
 ) -> str | None:
-    """Draw the topic and return the broker selected in it; ``name`` tells drawings of one page apart."""
+    """Draw the topic and return the broker selected in it; ``name`` tells drawings of one page apart.
+
+    ``at_risk``: the policy asks for more than one connection, so articulation brokers are none that it wants.
+    """
     identity = digest(graph) + (digest(named_in) if named_in else "")
-    nodes, links = drawing(identity, graph, theme, half_width, named_in)
+    nodes, links = drawing(identity, graph, theme, half_width, named_in, at_risk)
     widget: GraphWidget = VisualizationGraph(nodes=list(nodes), relationships=list(links)).render_widget(
         layout=Layout.COORDINATE,
         renderer=Renderer.CANVAS,
@@ -220,7 +232,7 @@ def show(
     return str(chosen[0]).rsplit(_NAME[-1], 1)[-1] if chosen else None
 
 
-def legend(graph: TopicGraph, theme: Theme, *, whole: bool = True) -> None:
+def legend(graph: TopicGraph, theme: Theme, *, whole: bool = True, at_risk: bool = False) -> None:
     """What colours, sizes and marks mean, for what this drawing has; it may be a part of its topic only."""
     colours = PALETTES[theme]
     sizes: dict[int, int] = {}
@@ -237,7 +249,7 @@ def legend(graph: TopicGraph, theme: Theme, *, whole: bool = True) -> None:
         rows.append((_dot(colours.component(rank)), f"{label}: {shown_here}"))
     rest = [sizes[rank] for rank in sorted(sizes)[shown - 1 :]]
     if len(rest) == 1:
-        rows.append((_dot(colours.component(shown - 1)), f"Component {shown}: {rest[0]:,} brokers"))
+        rows.append((_dot(colours.component(shown - 1)), f"Component {shown}: {count(rest[0], 'broker')}"))
     elif rest:
         rows.append(
             (
@@ -246,7 +258,7 @@ def legend(graph: TopicGraph, theme: Theme, *, whole: bool = True) -> None:
             )
         )
     if any(broker["articulation"] for broker in graph["nodes"]):
-        rows.append((_articulation(colours), "Articulation broker: its loss alone splits the topic"))
+        rows.append((_articulation(colours, at_risk), "Articulation broker: its loss alone splits the topic"))
     if any(link["bridge"] and not link.get("opened") for link in graph["links"]):
         rows.append((_line(colours.broken, 2.4), "Bridge: the loss of this link alone splits the topic"))
     if any(broker.get("failed") for broker in graph["nodes"]):
@@ -274,10 +286,10 @@ def _dot(colour: str) -> str:
     return _symbol(f'<circle r="7" fill="{colour}"/>')
 
 
-def _articulation(colours: Palette) -> str:
+def _articulation(colours: Palette, at_risk: bool) -> str:
     return _symbol(
-        f'<circle r="7" fill="{colours.component(0)}"/><circle r="9" fill="none" stroke="{colours.broken}" '
-        f'stroke-width="2"/><path d="M0-4 4 0 0 4-4 0Z" fill="{colours.background}"/>'
+        f'<circle r="7" fill="{colours.component(0)}"/><circle r="9" fill="none" '
+        f'stroke="{_alarm(colours, at_risk)}" stroke-width="2"/><path d="M0-4 4 0 0 4-4 0Z" fill="{colours.background}"/>'
     )
 
 

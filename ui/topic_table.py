@@ -9,6 +9,7 @@ import pandas as pd
 
 from ui import listing
 from ui.answers import TopicRow
+from ui.wording import diameter
 
 # The API's name of each column, in the order shown.
 COLUMNS = ("name", "subscribers", "components", "connectivity", "diameter", "articulation_brokers")
@@ -41,7 +42,11 @@ def show(
 def frame(rows: list[TopicRow]) -> pd.DataFrame:
     """The rows as a table; a topic that is apart has no diameter."""
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    whole = [column for column in COLUMNS[1:] if column != "connectivity"]
+    whole = [column for column in COLUMNS[1:] if column not in ("connectivity", "diameter")]
+    table["diameter"] = [
+        None if row["diameter"] is None else diameter(row["diameter"], sampled=row["diameter_sampled"])
+        for row in rows
+    ]
     # "3+" where it was not looked for further.
     table["connectivity"] = table["connectivity"].map(str, na_action="ignore")
     return table.astype(dict.fromkeys(whole, "Int64"))
@@ -55,7 +60,12 @@ def _config() -> dict[str, Any]:
         "connectivity": listing.text(
             "Connectivity", 96, "How many brokers must go before it can come apart", alignment="right"
         ),
-        "diameter": listing.whole("Diameter", 76, "In links; a topic that is apart has none"),
+        "diameter": listing.text(
+            "Diameter",
+            76,
+            "In links; a topic that is apart has none, of a very large one it may be a lower bound (≥)",
+            alignment="right",
+        ),
         "articulation_brokers": listing.whole(
             "Articulation", 94, "Brokers whose loss alone would split the topic"
         ),

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+_SIGNS = re.compile(r"([!-/:-@\[-`{-~])")
+"""Every sign that Markdown may take for its own; a backslash before it makes it itself again."""
+_PICTURES = re.compile(r":(?=material[/_]|streamlit:)|(?<!\S)[<>~-](?=(-|->|=|>)(?!\S))")
+"""Where Streamlit makes an icon or an arrow of several signs, backslashes or not, unless something stands in between."""
+_EMOJI = re.compile(r":(?=[\w+-]+:)")
+_JOINER = "\N{WORD JOINER}"
+_EDGES = re.compile(r"^ | (?= )| $")
+
 
 def number(value: int) -> str:
     """A whole number with thousands set apart by commas."""
@@ -46,6 +56,12 @@ def moment(text: str, *, seconds: bool = True) -> str:
     return text.replace("T", " ")[: 19 if seconds else 16]
 
 
+def since_midnight(text: str, today: str) -> str:
+    """A time of today without its date, any other with it."""
+    whole = moment(text)
+    return whole.removeprefix(f"{today} ")
+
+
 def links_changed(opened: int, closed: int) -> str:
     """What a change did: "opened 2 links, closed 1"."""
     if not opened and not closed:
@@ -69,10 +85,30 @@ def diameter(value: int | None, *, sampled: bool = False) -> str:
     return f"≥ {number(value)}" if sampled else number(value)
 
 
+def plain(text: str, *, alone: bool = False) -> str:
+    """Words of others, such as an id or a reason, where Markdown is read: shown as they are.
+
+    >>> plain("orders.*.eu")
+    'orders\\\\.\\\\*\\\\.eu'
+
+    ``alone``: it is all there is, as in a title. Emoji are looked for only where a text has two colons without
+    backslashes, as a time has, so an id that somebody copies needs no joiner then.
+    """
+    text = _PICTURES.sub(rf"\g<0>{_JOINER}", _EDGES.sub("\N{NO-BREAK SPACE}", _one_line(text)))
+    return _SIGNS.sub(r"\\\1", text if alone else _EMOJI.sub(f":{_JOINER}", text))
+
+
 def literal(text: str) -> str:
     """An id as inline code in Markdown, whatever backticks it holds itself."""
+    # Icons are looked for even in code.
+    text = _one_line(text).replace(":material/", f":{_JOINER}material/")
     fence = "`"
     while fence in text:
         fence += "`"
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    pad = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
     return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _one_line(text: str) -> str:
+    """An empty line would end a paragraph, and with it whatever the text stands in."""
+    return " ".join(text.splitlines())

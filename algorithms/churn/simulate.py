@@ -57,6 +57,7 @@ class Round:
     opened: int
     closed: int
     plan_ms: float
+    """To find what the round opens and closes, its rebuild included."""
     fairness: float
     """How evenly backups burden brokers (Jain's index of their primaries): 1 all alike, 1/n one bears all."""
     primaries_max: int
@@ -192,6 +193,7 @@ def simulate(
         opened, closed = len(plan.opened), len(plan.closed)
         if rebuild_every and number % rebuild_every == 0:
             before = live.snapshot()
+            began = time.perf_counter()
             if rebuild == "sticky":
                 target = build(
                     "weave", before.interests, k=k, keep=keep, earlier=before, seed=seed, progress=within
@@ -199,6 +201,7 @@ def simulate(
             else:
                 target = build(name, before.interests, seed=seed, progress=within, **asked)
             rebuilt = live.plan_links(target)
+            plan_ms += (time.perf_counter() - began) * 1000
             live.apply(rebuilt)
             opened, closed = opened + len(rebuilt.opened), closed + len(rebuilt.closed)
             kind += _REBUILT

@@ -23,7 +23,17 @@ from algorithms.live.naming import named_plan
 from algorithms.live.plan import LinkChange, Plan, Policy, Steps, Why
 from algorithms.live.repair import NO_PAIRS, NOBODY, InterestSteps, repair
 from algorithms.live.replay import replayed
-from algorithms.live.rows import BACKUPS, FLAG, KINDS, LOGGED, NEIGHBOURS, PRIMARIES, SUBSCRIBERS, TOPICS
+from algorithms.live.rows import (
+    BACKUPS,
+    FLAG,
+    KINDS,
+    LENGTH,
+    LOGGED,
+    NEIGHBOURS,
+    PRIMARIES,
+    SUBSCRIBERS,
+    TOPICS,
+)
 from algorithms.live.state import Slots, State
 from algorithms.overlay import Overlay
 from algorithms.prune import pruned
@@ -80,6 +90,8 @@ class LiveOverlay:
         self._state = State(overlay)
         self._state.rows[BACKUPS::KINDS, FLAG][: self.brokers] = 1
         self._done: deque[_Done] = deque(maxlen=UNDO_STEPS)
+        self._max_degree: int | None = None
+        """None: it is to be looked for."""
 
     @property
     def brokers(self) -> int:
@@ -109,7 +121,9 @@ class LiveOverlay:
     @property
     def max_degree(self) -> int:
         """The largest number of links of one broker."""
-        return int(self._state.lengths(NEIGHBOURS).max(initial=0))
+        if self._max_degree is None:
+            self._max_degree = int(self._state.lengths(NEIGHBOURS).max(initial=0))
+        return self._max_degree
 
     def __contains__(self, broker: object) -> bool:
         return broker in self._state.brokers.of
@@ -181,6 +195,7 @@ class LiveOverlay:
         twin.policy, twin.seed, twin.version = self.policy, self.seed, self.version
         twin._state = self._state.copy()
         twin._done = deque(maxlen=UNDO_STEPS)
+        twin._max_degree = self._max_degree
         return twin
 
     def images(self) -> tuple[bytes, ...]:
@@ -295,7 +310,17 @@ class LiveOverlay:
             len(state.brokers.name) + len(plan.joined), len(state.topics.name) + len(steps.new_topics)
         )
         state.begin()
+        busiest = self._busiest_of(steps.closed)
         state.attempt(lambda: self._write(steps))
+        if (
+            self._max_degree is None
+            or len(steps.leavers)
+            or len(steps.removed)
+            or busiest == self._max_degree
+        ):
+            self._max_degree = None  # looked for when it is asked for: the busiest may have lost links
+        else:
+            self._max_degree = max(self._max_degree, self._busiest_of(steps.opened))
         noted = state.log[: state.counts[LOGGED]].copy()
         recycled = (
             min(len(plan.joined), len(state.brokers.unused)),
@@ -327,6 +352,10 @@ class LiveOverlay:
         swap_links(steps.opened, steps.closed, *arrays)
         write_backups(steps.backups, *arrays)
 
+    def _busiest_of(self, links: Ints) -> int:
+        """The largest degree at the ends of these links; -1 without any."""
+        return int(self._state.rows[NEIGHBOURS::KINDS, LENGTH][links.ravel()].max(initial=-1))
+
     def change(self, change: Change | Iterable[Change]) -> Plan:
         """Plan and apply."""
         plan = self.plan(change)
@@ -354,6 +383,7 @@ class LiveOverlay:
                 slots.unadd(names[i], i < recycled)
         state.links -= len(plan.opened) - len(plan.closed)
         state.subscriptions -= len(plan.subscribed) - len(plan.unsubscribed)
+        self._max_degree = None
         self.version -= 1
 
     # Backups

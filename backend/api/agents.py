@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend.agents import Agents
 from backend.api.access import Operator
+from backend.api.answers.shape import Shape, example
 from backend.api.changes import LONGEST_LEASE, ChangeAnswer, ChangeCall
 from backend.api.paths import BrokerId
-from backend.failures import avoid_link
+from backend.failures import avoid_link, refuse_kept
 from backend.record import Pair
 from backend.times import Moment
 
@@ -26,11 +27,14 @@ class Heartbeat(BaseModel):
     ttl_seconds: int | None = Field(None, ge=1, le=LONGEST_LEASE, description="another term than before")
 
 
-class RenewedLease(BaseModel):
+class RenewedLease(Shape):
     """Until when a broker is taken to live."""
 
+    model_config = example(ttl_seconds=60, until="2026-11-16T19:21:01.123Z")
     ttl_seconds: int
+    """The lease's term, from this heartbeat on."""
     until: Moment
+    """When it expires, unless there is another heartbeat."""
 
 
 class Ack(BaseModel):
@@ -40,10 +44,12 @@ class Ack(BaseModel):
     version: int = Field(ge=0)
 
 
-class Acked(BaseModel):
-    """The newest version that this broker has acknowledged."""
+class Acked(Shape):
+    """What this broker has acknowledged."""
 
+    model_config = example(acked=4711)
     acked: int
+    """The newest version that it has acknowledged."""
 
 
 class Failure(BaseModel):
@@ -73,20 +79,23 @@ async def renew_lease(
     beat: Heartbeat | None = None,
 ) -> RenewedLease:
     """The broker lives: its lease runs anew."""
-    lease = agents.heartbeat(id, beat.ttl_seconds if beat else None)
+    lease = await agents.heartbeat(id, beat.ttl_seconds if beat else None)
     return RenewedLease(ttl_seconds=lease.seconds, until=lease.until)
 
 
 @router.post("/brokers/{id:id}/acks")
 async def acknowledge_version(_: Operator, agents: AllAgents, id: BrokerId, ack: Ack) -> Acked:  # noqa: A002
     """All links that the broker has at this version are open."""
-    return Acked(acked=agents.acknowledge(id, ack.version))
+    return Acked(acked=await agents.acknowledge(id, ack.version))
 
 
 @router.post("/brokers/{id:id}/failures")
 async def report_failure(call: ChangeCall, id: BrokerId, failure: Failure) -> ChangeAnswer:  # noqa: A002
-    """A link of this broker cannot be opened: it is closed, and planned around."""
+    """A link of this broker cannot be opened: it is closed, and planned around; 409 where that cannot be done yet, which is
+    noted all the same."""
     body: dict[str, Any] = failure.model_dump()
-    return await call.propose(
+    answer = await call.propose(
         avoid_link(call.writer, id, failure.link, failure.reason, datetime.now(UTC), call.actor), body
     )
+    refuse_kept(failure.link, answer.closed)
+    return answer

@@ -8,11 +8,13 @@ from fastapi import APIRouter
 
 from algorithms import Algorithm, algorithms
 from algorithms.bulk import BULK
+from backend.api.answers.algorithms import AlgorithmList
+from backend.api.answers.shape import answered
 
 router = APIRouter(tags=["algorithms"])
 
 
-@router.get("/algorithms")
+@router.get("/algorithms", responses=answered(AlgorithmList))
 async def list_algorithms() -> list[dict[str, Any]]:
     """Every algorithm: name, parameters, guarantee, paper; and the engines that run it, each with its parameters."""
     return [_described(algorithm) for algorithm in algorithms()]

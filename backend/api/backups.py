@@ -13,7 +13,7 @@ from starlette.background import BackgroundTask
 
 from backend.api.access import Admin
 from backend.api.dependencies import LiveMirror, TheHeavyWork, TheManager
-from backend.api.imports import ImportJob, TheImports, queue
+from backend.api.imports import QUEUED, TheImports, queue
 from backend.api.problems import problems
 from backend.backup import take_backup
 from backend.imports.request import Access
@@ -47,7 +47,7 @@ async def download_backup(
     )
 
 
-@router.post("/restores", status_code=202, response_model=ImportJob, responses=problems(409))
+@router.post("/restores", status_code=202, responses=QUEUED | problems(409))
 async def start_restore(
     imports: TheImports,
     caller: Admin,

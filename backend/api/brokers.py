@@ -8,11 +8,14 @@ from fastapi import APIRouter
 
 from algorithms import Overlay
 from algorithms.analysis import blast_radii
+from backend.api.answers.brokers import Broker, BrokerPage
+from backend.api.answers.shape import answered
 from backend.api.dependencies import LiveMirror
 from backend.api.pages import PageQuery, page_of, sort_column
 from backend.api.paths import BrokerId
 from backend.errors import NotFound
 from backend.live import Mirror
+from backend.policy import Policy
 from backend.times import stamp
 
 router = APIRouter(tags=["brokers"])
@@ -20,13 +23,13 @@ router = APIRouter(tags=["brokers"])
 _COLUMNS = ("id", "degree", "topics", "backups", "primaries", "blast_radius")
 
 
-@router.get("/brokers")
+@router.get("/brokers", responses=answered(BrokerPage))
 async def list_brokers(mirror: LiveMirror, request: PageQuery) -> dict[str, Any]:
     """Brokers by id, or by any figure of theirs. Rows have a blast radius when they are sorted by it."""
     column, down = sort_column(request, _COLUMNS, default="id")
     values: dict[str, Any] = dict.fromkeys(mirror.live.broker_names())
     if column == "blast_radius":
-        values = await mirror.derived("blast radii", _blast_radii)
+        _, values = await mirror.derived("blast radii", _blast_radii)
     elif column != "id":
         counts = {
             "degree": mirror.live.degrees,
@@ -42,7 +45,7 @@ async def list_brokers(mirror: LiveMirror, request: PageQuery) -> dict[str, Any]
     return {"items": items, "total": page.total, "next": page.next}
 
 
-@router.get("/brokers/{id:id}")
+@router.get("/brokers/{id:id}", responses=answered(Broker))
 async def read_broker(id: BrokerId, mirror: LiveMirror) -> dict[str, Any]:  # noqa: A002 (the word of the API)
     """One broker: topics, links with the topics each serves, backups, and what comes apart if it fails."""
     live = mirror.live
@@ -82,5 +85,5 @@ def _link(mirror: Mirror, broker: str, other: str) -> dict[str, Any]:
     return {"broker": other, "since": since, "reason": reason, "topics_served": len(topics), "topics": topics}
 
 
-def _blast_radii(overlay: Overlay) -> dict[str, int]:
+def _blast_radii(overlay: Overlay, _: Policy) -> dict[str, int]:
     return dict(zip(overlay.interests.brokers, blast_radii(overlay).tolist(), strict=True))

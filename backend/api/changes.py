@@ -13,17 +13,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from algorithms.errors import shown
-from algorithms.live import Change, join, leave, set_topics, subscribe, unsubscribe
+from algorithms.live import Change, LiveOverlay, Plan, join, leave, set_topics, subscribe, unsubscribe
 from backend.api.access import Operator
+from backend.api.answers.shape import Shape, example
 from backend.api.dependencies import LiveWriter
-from backend.api.limits import RequestLimits, limited_by
+from backend.api.limits import Limits, RequestLimits, limited_by
 from backend.api.paths import BrokerId, TopicName
 from backend.errors import BadValue
 from backend.live import Answer, Proposal, Writer
-from backend.live.proposal import Repeatable, planner
+from backend.live.proposal import Repeatable, planner, takes_long
 from backend.record import Kind, Pair
 from backend.store import BrokerFacts, Lease
 
@@ -53,16 +54,24 @@ Attributes = Annotated[dict[str, Any], AfterValidator(_not_too_deep)]
 Topics = Annotated[list[str], Field(json_schema_extra=limited_by("max_broker_topics"))]
 
 
-class ChangeAnswer(BaseModel):
+class ChangeAnswer(Shape):
     """What a change came to."""
 
+    model_config = example(
+        version=4711,
+        opened=[["broker-7", "broker-9"]],
+        closed=[],
+        opened_reasons=["connects /sensing/lidar, /tf"],
+        closed_reasons=[],
+        dry_run=False,
+    )
     version: int = Field(
         description="the overlay's version with this change; the one before it where nothing changed"
     )
     opened: list[Pair] = Field(description="links to open, the smaller id first")
     closed: list[Pair] = Field(description="links to close")
     opened_reasons: list[str] = Field(description="why, link by link")
-    closed_reasons: list[str]
+    closed_reasons: list[str] = Field(description="why, link by link")
     dry_run: bool = Field(False, description="whether this is only the plan: nothing was changed")
 
     @classmethod
@@ -141,6 +150,7 @@ class Call:
     request: Request
     actor: str
     writer: Writer
+    limits: Limits
     if_match: int | None
     key: str | None
     dry_run: bool
@@ -154,14 +164,22 @@ class Call:
         newcomers: Mapping[str, BrokerFacts] | None = None,
     ) -> ChangeAnswer:
         """Have a change planned and committed; or only planned."""
+
+        def plan(live: LiveOverlay) -> Plan:
+            found = live.plan(changes)
+            self.limits.check_plan(live, found)
+            return found
+
+        steps = changes if isinstance(changes, list) else [changes]
         return await self.propose(
             Proposal(
                 kind,
                 self.actor,
-                planner(lambda live: live.plan(changes)),
+                planner(plan),
                 broker=broker,
                 newcomers=newcomers or {},
                 ahead=True,
+                slow=takes_long(self.writer.mirror.live, steps),
             ),
             body,
         )
@@ -170,7 +188,7 @@ class Call:
         """The same for a proposal made elsewhere, by one who holds the writer or not."""
         proposal.if_match = self.if_match
         if self.dry_run:
-            return ChangeAnswer.of(self.writer.preview(proposal), dry_run=True)
+            return ChangeAnswer.of(await self.writer.preview(proposal), dry_run=True)
         if self.key is not None:
             path = self.request.scope["path"]
             proposal.repeatable = Repeatable.of_request(self.actor, self.key, self.request.method, path, body)
@@ -182,17 +200,22 @@ async def _call(
     request: Request,
     caller: Operator,
     writer: LiveWriter,
+    limits: RequestLimits,
     if_match: Annotated[
         str | None,
         Header(description='only if the overlay is at this version: "4711"', examples=['"4711"']),
     ] = None,
     idempotency_key: Annotated[
-        str | None,
-        Header(max_length=LONGEST_KEY, description="a repeated request gets the first answer, for a day"),
+        Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_KEY)] | None,
+        Header(
+            alias="Idempotency-Key",
+            description="a repeated request gets the first answer, for a day",
+            examples=["join-broker-7-1"],
+        ),
     ] = None,
     dry_run: Annotated[bool, Query(description="answer with the plan, and change nothing")] = False,
 ) -> Call:
-    return Call(request, caller.name, writer, _version(if_match), idempotency_key, dry_run)
+    return Call(request, caller.name, writer, limits, _version(if_match), idempotency_key, dry_run)
 
 
 ChangeCall = Annotated[Call, Depends(_call)]
@@ -274,6 +297,7 @@ async def unsubscribe_broker(call: ChangeCall, id: BrokerId, name: TopicName) ->
 async def change_batch(call: ChangeCall, steps: list[Step], limits: RequestLimits) -> ChangeAnswer:
     """Several changes as one, all or none. A batch is a set: what it says must not depend on an order."""
     limits.check_batch(steps)
+    limits.check_subscriptions(sum(len(step.topics or []) for step in steps))
     for i, step in enumerate(steps):
         limits.check_ids([step.broker], f"{i}.broker")
         limits.check_topics(step.topics or [], f"{i}.topics")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
 
 from backend.api.access import Admin, Operator
+from backend.api.answers.shape import Shape, example
 from backend.api.dependencies import LiveMirror, LiveWriter, TheHeavyWork, TheManager
 from backend.check import check
 from backend.imports.request import Access
@@ -15,35 +15,72 @@ from backend.imports.request import Access
 router = APIRouter(tags=["check"])
 
 
-class Finding(BaseModel):
+class Finding(Shape):
     """One kind of fault."""
 
     kind: str
+    """What it is, in a word that stays."""
     meaning: str
+    """What it is, for people."""
     count: int
-    examples: list[str] = Field(description="the first twenty")
+    """How often it was found."""
+    examples: list[str]
+    """The first twenty."""
 
 
-class CheckReport(BaseModel):
+class CheckReport(Shape):
     """What a check came to."""
 
+    model_config = example(
+        good=False,
+        version=4711,
+        compared_at=4711,
+        k=1,
+        brokers=52,
+        subscriptions=1160,
+        links=217,
+        in_motion=0,
+        problems=1,
+        findings=[
+            {
+                "kind": "link-missing",
+                "meaning": "in the overlay, but not in Neo4j",
+                "count": 1,
+                "examples": ["broker-7 - broker-9"],
+            }
+        ],
+        seconds=0.412,
+    )
     good: bool
-    version: int = Field(description="the overlay's version in Neo4j")
-    compared_at: int = Field(description="the version that this process serves")
+    """Whether nothing is wrong."""
+    version: int
+    """The overlay's version in Neo4j."""
+    compared_at: int
+    """The version that this process serves."""
     k: int
+    """The policy's k, which every topic was judged by."""
     brokers: int
+    """How many brokers Neo4j holds."""
     subscriptions: int
+    """How many subscriptions Neo4j holds."""
     links: int
-    in_motion: int = Field(description="brokers that changes touched meanwhile, and that were not compared")
+    """How many links Neo4j holds."""
+    in_motion: int
+    """Brokers that changes touched meanwhile, and that were not compared."""
     problems: int
+    """How many faults were found."""
     findings: list[Finding]
+    """The faults, by kind."""
     seconds: float
+    """How long it took."""
 
 
-class Reloaded(BaseModel):
+class Reloaded(Shape):
     """The mirror was loaded anew."""
 
+    model_config = example(version=4711)
     version: int
+    """The version that this process serves now."""
 
 
 @router.get("/check", response_model=CheckReport)

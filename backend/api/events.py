@@ -17,8 +17,9 @@ from fastapi.sse import format_sse_event
 from starlette.responses import StreamingResponse
 
 from backend.api.access import key_works
+from backend.api.answers.shape import shown
 from backend.api.dependencies import LiveHistory, TheManager
-from backend.api.history import TouchedBroker
+from backend.api.history import RecordedChange, TouchedBroker
 from backend.api.limits import RequestLimits
 from backend.api.problems import problems
 from backend.errors import BadValue, NotFound
@@ -34,8 +35,12 @@ _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """Proxies neither keep the stream nor wait for more of it before they pass it on."""
 
 _DESCRIPTION = "`id`: the version; `event`: change; `data`: the change as in `GET /v1/changes`"
+_EXAMPLE = f": ping\nid: 4710\n\nid: 4711\nevent: change\ndata: {json.dumps(shown(RecordedChange))}\n\n"
 _RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"description": _DESCRIPTION, "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+    200: {
+        "description": _DESCRIPTION,
+        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+    },
     **problems(404, 410),
 }
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-from pydantic import BaseModel
 
+from backend.api.answers.shape import Shape, example
 from backend.api.dependencies import LiveMirror
 from backend.api.problems import problems
 from backend.metrics import Metrics
@@ -15,17 +15,22 @@ from backend.metrics import Metrics
 router = APIRouter(tags=["health"])
 
 
-class Alive(BaseModel):
+class Alive(Shape):
     """The process answers."""
 
+    model_config = example(status="alive")
     status: Literal["alive"] = "alive"
+    """Always this word."""
 
 
-class Serving(BaseModel):
+class Serving(Shape):
     """The overlay is served, at that version."""
 
+    model_config = example(status="serving", version=4711)
     status: Literal["serving"] = "serving"
+    """Always this word."""
     version: int
+    """The version that this process serves."""
 
 
 @router.get("/healthz")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import Field
 
+from backend.api.answers.shape import Shape, answered, example, shown
 from backend.api.dependencies import LiveHistory, TheHeavyWork
 from backend.api.limits import RequestLimits, limited_by
 from backend.api.problems import problems
+from backend.errors import BadValue
 from backend.history.trend import point_as_json
 from backend.record import Kind, Pair
 from backend.store.history import NEWEST, Selection
+from backend.times import Moment
 
 router = APIRouter(tags=["changes"])
 
@@ -35,71 +40,115 @@ TouchedBroker = Annotated[
 ]
 
 
-class RecordedChange(BaseModel):
+class RecordedChange(Shape):
     """One version: who changed what, and the exact difference."""
 
-    version: int
+    model_config = example(
+        version=4711,
+        group="3f1b7c52-1f0e-4a83-8f0a-2f0f6f1c9d11",
+        at="2026-11-16T19:20:01.123Z",
+        actor="agent-7",
+        kind="join",
+        broker="broker-7",
+        joined=["broker-7"],
+        left=[],
+        opened=[["broker-7", "broker-9"]],
+        opened_reasons=["connects /sensing/lidar, /tf"],
+        closed=[],
+        closed_reasons=[],
+        subscribed=[["broker-7", "/sensing/lidar"], ["broker-7", "/tf"]],
+        unsubscribed=[],
+        policy_before=None,
+        policy_after=None,
+    )
+    version: int = Field(description="the version that the change made")
     group: str = Field(description="changes of one group were committed together")
-    at: str = Field(json_schema_extra={"format": "date-time"})
+    at: Moment = Field(description="when it was committed")
     actor: str = Field(description="the name of the key that was used")
-    kind: str
+    kind: Kind = Field(description="what was asked for; a batch may be several of them")
     broker: str | None = Field(description="whom the change is about, where that is one broker")
-    joined: list[str]
-    left: list[str]
+    joined: list[str] = Field(description="brokers that were not there before")
+    left: list[str] = Field(description="brokers that are there no more")
     opened: list[Pair] = Field(description="links, the smaller id first")
-    opened_reasons: list[str]
-    closed: list[Pair]
-    closed_reasons: list[str]
+    opened_reasons: list[str] = Field(description="why, link by link")
+    closed: list[Pair] = Field(description="links, the smaller id first")
+    closed_reasons: list[str] = Field(description="why, link by link")
     subscribed: list[Pair] = Field(description="broker and topic; those of newcomers too")
     unsubscribed: list[Pair] = Field(description="broker and topic; those of leavers too")
     policy_before: dict[str, Any] | None = Field(
-        None, description="of a change of the policy: the values that it changed"
+        description="of a change of the policy: the values that it changed"
     )
-    policy_after: dict[str, Any] | None = Field(None, description="the same values afterwards")
+    policy_after: dict[str, Any] | None = Field(description="the same values afterwards")
 
 
-class ChangePage(BaseModel):
+class ChangePage(Shape):
     """Some changes in the order of their versions."""
 
-    items: list[RecordedChange]
+    model_config = example(items=[shown(RecordedChange)], next=4711)
+    items: list[RecordedChange] = Field(description="the changes")
     next: int | None = Field(
         description="the `after` of the next page (`before`, in descending order); null on the last one"
     )
 
 
-class NetDifference(BaseModel):
+class NetDifference(Shape):
     """What lies between two versions; what came and went again in between is not part of it."""
 
-    from_: int = Field(alias="from")
-    to: int
-    opened: list[Pair]
-    closed: list[Pair]
-    joined: list[str]
-    left: list[str]
-    subscribed: list[Pair]
-    unsubscribed: list[Pair]
+    model_config = example(
+        **{
+            "from": 4630,
+            "to": 4711,
+            "opened": [["broker-7", "broker-9"]],
+            "closed": [["broker-3", "broker-9"]],
+            "joined": ["broker-7"],
+            "left": ["broker-3"],
+            "subscribed": [["broker-7", "/tf"]],
+            "unsubscribed": [["broker-3", "/tf"]],
+        }
+    )
+    from_: int = Field(alias="from", description="the version that it leads from")
+    to: int = Field(description="the version that it leads to")
+    opened: list[Pair] = Field(description="links, the smaller id first")
+    closed: list[Pair] = Field(description="links, the smaller id first")
+    joined: list[str] = Field(description="brokers that are there only at `to`")
+    left: list[str] = Field(description="brokers that are there only at `from`")
+    subscribed: list[Pair] = Field(description="broker and topic; those of newcomers too")
+    unsubscribed: list[Pair] = Field(description="broker and topic; those of leavers too")
 
 
-class TrendPointAnswer(BaseModel):
+class TrendPointAnswer(Shape):
     """The overlay's figures at a version; links opened and closed since the point before."""
 
-    version: int
-    at: str = Field(json_schema_extra={"format": "date-time"})
-    brokers: int | None
-    links: int | None
-    average_degree: float | None
-    max_degree: int | None
-    opened: int
-    closed: int
+    model_config = example(
+        version=4711,
+        at="2026-11-16T19:20:01.123Z",
+        brokers=52,
+        links=218,
+        average_degree=8.384615384615385,
+        max_degree=27,
+        opened=1,
+        closed=0,
+    )
+    version: int = Field(description="the last version that the point stands for")
+    at: str = Field(json_schema_extra={"format": "date-time"}, description="when that was committed")
+    brokers: int | None = Field(description="how many brokers there were; null where that was not recorded")
+    links: int | None = Field(description="how many links were open; null where that was not recorded")
+    average_degree: float | None = Field(description="links a broker; null where that was not recorded")
+    max_degree: int | None = Field(
+        description="the most links that one broker had; null where that was not recorded"
+    )
+    opened: int = Field(description="links opened since the point before")
+    closed: int = Field(description="links closed since the point before")
 
 
-class TrendAnswer(BaseModel):
+class TrendAnswer(Shape):
     """Figures along the versions, oldest first; the last point is the present."""
 
-    points: list[TrendPointAnswer]
+    model_config = example(points=[shown(TrendPointAnswer)])
+    points: list[TrendPointAnswer] = Field(description="the points")
 
 
-@router.get("/changes", response_model=ChangePage, responses=problems(410))
+@router.get("/changes", responses=answered(ChangePage) | problems(410))
 async def list_changes(
     history: LiveHistory,
     limits: RequestLimits,
@@ -119,7 +168,14 @@ async def list_changes(
     if broker is not None:
         limits.check_ids([broker], "broker")
     wanted = Selection(
-        after, before, kind, actor, broker, _utc(since), _utc(until), descending=order == "desc"
+        after,
+        before,
+        kind,
+        actor,
+        broker,
+        _utc(since, "since"),
+        _utc(until, "until"),
+        descending=order == "desc",
     )
     found = await history.select(wanted, rows + 1)
     return {
@@ -128,17 +184,20 @@ async def list_changes(
     }
 
 
-@router.get("/diff", response_model=NetDifference, responses=problems(404, 410))
+@router.get("/diff", responses=answered(NetDifference) | problems(404, 410))
 async def diff_versions(
     history: LiveHistory,
     heavy: TheHeavyWork,
     from_: Annotated[Version, Query(alias="from")],
     to: Version,
-) -> dict[str, Any]:
+) -> Response:
     """The net difference between two versions, forwards or backwards; 410 when one is older than what is kept."""
     async with heavy.past.one():
         difference = await history.difference(from_, to)
-    return {"from": from_, "to": to, **difference.as_json()}
+        # Across an import or an activation it is as long as the overlay has links.
+        return await asyncio.to_thread(
+            lambda: JSONResponse({"from": from_, "to": to, **difference.as_json()})
+        )
 
 
 @router.get("/trend")
@@ -152,6 +211,15 @@ async def read_trend(
     )
 
 
-def _utc(moment: datetime | None) -> datetime | None:
-    """A moment without a zone is taken as UTC, the zone that all answers are in."""
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+def _utc(moment: datetime | None, field: str) -> datetime | None:
+    """A moment in UTC, the zone that all answers are in; one without a zone is taken as such."""
+    if moment is None:
+        return None
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise BadValue(
+            f"{field}: no moment of the years 1 to 9999 in UTC (got {moment.isoformat()!r})", field=field
+        ) from None

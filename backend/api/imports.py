@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Request, Response, UploadFile
-from pydantic import BaseModel, Field
 
 from algorithms import find_algorithm
 from algorithms.files import KINDS
 from backend.api.access import Admin
+from backend.api.answers.imports import ImportJob
+from backend.api.answers.shape import answered
 from backend.api.paths import ImportId
 from backend.api.problems import problems
 from backend.errors import BadValue
@@ -21,31 +22,7 @@ from backend.imports import ImportRequest, Imports, Job
 router = APIRouter(tags=["imports"])
 
 LONGEST_NAME = 100
-
-
-class Progress(BaseModel):
-    """How far a job is."""
-
-    stage: str
-    share: float = Field(ge=0, le=1)
-
-
-class ImportJob(BaseModel):
-    """An import, a merge or a restore."""
-
-    id: str
-    kind: str
-    state: str = Field(description="queued, running, done or failed")
-    actor: str
-    created_at: str
-    progress: Progress
-    result: dict[str, Any] | None = Field(
-        description="what it came to; of a failed import into a living overlay: what was done before it failed"
-    )
-    error: str | None
-    problem: str | None = Field(
-        None, description="what kind of error: the slug that ends a problem's `type`, like `bad-value`"
-    )
+QUEUED = answered(ImportJob, 202, location="where to ask how far it is")
 
 
 async def _imports(request: Request) -> Imports:
@@ -111,7 +88,7 @@ async def queue(
     return job.as_json()
 
 
-@router.post("/imports", status_code=202, response_model=ImportJob, responses=problems(409))
+@router.post("/imports", status_code=202, responses=QUEUED | problems(409))
 async def start_import(
     imports: TheImports,
     caller: Admin,
@@ -139,13 +116,13 @@ async def start_import(
     return await queue(imports, caller.name, response, uploads, kind="import", build=build, adopt=adopt)
 
 
-@router.get("/imports/{id:id}", response_model=ImportJob)
+@router.get("/imports/{id:id}", responses=answered(ImportJob))
 async def read_import(id: ImportId, imports: TheImports, _: Admin) -> dict[str, Any]:  # noqa: A002 (the word of the API)
     """How far an import, a merge or a restore is, and what it came to."""
     return (await imports.find(id)).as_json()
 
 
-@router.post("/merges", status_code=202, response_model=ImportJob)
+@router.post("/merges", status_code=202, responses=QUEUED)
 async def start_merge(
     imports: TheImports,
     caller: Admin,

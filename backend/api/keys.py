@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from algorithms.ids import LONGEST_ID
 from backend.api.access import Admin, Reader, Scope
+from backend.api.answers.shape import Shape, example, shown
 from backend.api.paths import KeyId
 from backend.keyring import Keyring
 from backend.times import Moment
@@ -28,37 +29,60 @@ class NewKey(BaseModel):
     scope: Scope
 
 
-class Key(BaseModel):
+class Key(Shape):
     """A key without its secret."""
 
-    model_config = ConfigDict(from_attributes=True)
+    model_config = ConfigDict(from_attributes=True) | example(
+        id="3f9c2a71d0b4",
+        name="agent-7",
+        scope="operate",
+        created_at="2026-11-16T19:20:01.123Z",
+        revoked_at=None,
+    )
     id: str
+    """The key's id, to revoke it by."""
     name: str
+    """Who uses it; every change records it as its actor."""
     scope: Scope
+    """How far it may go."""
     created_at: Moment
+    """When it was made."""
     revoked_at: Moment | None
+    """When it was revoked; null: it works."""
 
 
-class Keys(BaseModel):
+class Keys(Shape):
     """Every key that was ever made, oldest first."""
 
+    model_config = example(items=[shown(Key)])
     items: list[Key]
+    """The keys."""
 
 
-class MadeKey(BaseModel):
+class MadeKey(Shape):
     """A new key, with the text to send in X-API-Key: this answer is the only one that ever shows it."""
 
+    model_config = example(
+        id="3f9c2a71d0b4", name="agent-7", scope="operate", key="what to send in X-API-Key"
+    )
     id: str
+    """The key's id, to revoke it by."""
     name: str
+    """Who uses it; every change records it as its actor."""
     scope: Scope
+    """How far it may go."""
     key: str
+    """The key itself."""
 
 
-class Me(BaseModel):
+class Me(Shape):
     """Whose key this is."""
 
+    model_config = example(name="agent-7", scope="operate")
     name: str
+    """The key's name: the actor of what it changes."""
     scope: Scope
+    """How far it may go."""
 
 
 async def _keyring(request: Request) -> Keyring:

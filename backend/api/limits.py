@@ -6,6 +6,7 @@ then shows the number in force as ``maximum``, ``maxItems`` or ``maxLength``, an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Self
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from algorithms.errors import shown
 from algorithms.ids import check_ids
+from algorithms.live import LiveOverlay, Plan
 from backend.api.problems import problem_response
 from backend.errors import BadValue, TooLarge
 from backend.settings import Settings
@@ -35,6 +37,7 @@ class Limits:
     max_page_size: int
     max_batch_size: int
     max_broker_topics: int
+    max_batch_subscriptions: int
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -58,9 +61,24 @@ class Limits:
         self._check_count(len(topics), "max_broker_topics", field, "topics a broker")
         self.check_ids(topics, field)
 
+    def check_plan(self, live: LiveOverlay, plan: Plan) -> None:
+        """Refuse a change after which a broker would have more topics than one may have."""
+        more = Counter(broker for broker, _ in plan.subscribed)
+        less = Counter(broker for broker, _ in plan.unsubscribed)
+        joined = set(plan.joined)
+        for broker, count in more.items():
+            had = 0 if broker in joined else len(live.topics_of(broker))
+            self._check_count(
+                had + count - less[broker], "max_broker_topics", "topics", f"topics of {broker!r}"
+            )
+
     def check_batch(self, changes: Collection[object], field: str = "changes") -> None:
         """Refuse more changes than one batch may have."""
         self._check_count(len(changes), "max_batch_size", field, "changes in a batch")
+
+    def check_subscriptions(self, count: int, field: str = "changes") -> None:
+        """Refuse more topics, of all its changes together, than one transaction should write."""
+        self._check_count(count, "max_batch_subscriptions", field, "topics in a batch")
 
     def check_page(self, limit: int, field: str = "limit") -> None:
         """Refuse a page of more rows than are sent at once."""

@@ -12,8 +12,10 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from backend.api.answers.shape import examples
 from backend.api.limits import LIMITED_BY, UPLOADS, Limits, variable
 from backend.api.problems import MEDIA_TYPE, ProblemBody, problem_classes
+from backend.errors import Problem
 from backend.keyring import Scope
 
 DESCRIPTION = """\
@@ -57,9 +59,24 @@ _LIMITS = {
     "max_page_size": "rows a page",
     "max_batch_size": "changes in a batch",
     "max_broker_topics": "topics a broker",
+    "max_batch_subscriptions": "topics of all changes in a batch",
 }
 _BOUNDS = {"integer": "maximum", "array": "maxItems", "string": "maxLength"}
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_MET = {
+    401: ("X-API-Key: this key is not known here", "X-API-Key"),
+    403: ("X-API-Key: this needs the scope admin (the key 'agent-7' has operate)", "X-API-Key"),
+    404: ("broker: no such broker (got 'broker-8')", "broker"),
+    409: ("id: has joined already (got 'broker-7')", "id"),
+    410: ("after: changes are kept from version 4001 on (got 17)", "after"),
+    412: ("If-Match: the overlay is at version 4712 (got 4711)", "If-Match"),
+    413: ("body: at most 16777216 bytes (TOPICWEAVE_MAX_BODY_BYTES)", "body"),
+    422: ("topics.3: an id cannot be empty (got '')", "topics.3"),
+    500: ("an error nobody foresaw; the API's log has its trace under 4f0c2a9be1d3785a", None),
+    503: ("Neo4j does not answer; nothing was changed", None),
+    504: ("params: hubs took longer than 10 seconds", "params"),
+}
+"""For each status, the detail and the field of a problem that a caller may meet."""
 
 
 def describe(limits: Limits) -> str:
@@ -93,10 +110,14 @@ def _complete(document: dict[str, Any], limits: Limits) -> None:
     for path, method, operation in _operations(document):
         used.update(operation.get("tags", ()))
         _show_scope(operation)
+        _show_answers(operation)
         _show_problems(path, method, operation, limits)
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)  # that is how FastAPI would answer; we do not
     schemas["Problem"] = ProblemBody.model_json_schema()
+    for name, shown in examples().items():
+        if name in schemas:
+            schemas[name]["examples"] = shown  # FastAPI took every null out of them
     document["tags"] = [{"name": tag, "description": TAGS[tag]} for tag in TAGS if tag in used]
     _show_limits(document, {variable(name): value for name, value in asdict(limits).items()})
 
@@ -112,6 +133,14 @@ def _show_scope(operation: dict[str, Any]) -> None:
     for requirement in operation.get("security", ()):
         for scheme, scopes in requirement.items():
             requirement[scheme] = [max(scopes, key=lambda scope: list(Scope).index(Scope(scope)))]
+
+
+def _show_answers(operation: dict[str, Any]) -> None:
+    """Where a route names the shape of its answer, what was derived from its annotation adds nothing."""
+    for response in operation["responses"].values():
+        for media in response.get("content", {}).values():
+            if "$ref" in media.get("schema", {}):
+                media["schema"] = {"$ref": media["schema"]["$ref"]}
 
 
 def _show_problems(path: str, method: str, operation: dict[str, Any], limits: Limits) -> None:
@@ -141,12 +170,24 @@ def _show_problems(path: str, method: str, operation: dict[str, Any], limits: Li
         responses["200"] = {**made, "description": "The plan alone; nothing was changed"}
     for status, response in responses.items():
         if status >= "400":
-            response["content"] = {MEDIA_TYPE: {"schema": _PROBLEM}}
+            response["content"] = {MEDIA_TYPE: {"schema": _PROBLEM, "example": _met(kinds[int(status)])}}
         response.setdefault("headers", {})["X-Request-ID"] = {
             "description": "the id of this request in the API's log",
             "schema": {"type": "string"},
         }
     operation["responses"] = dict(sorted(responses.items()))
+
+
+def _met(kind: type[Problem]) -> dict[str, Any]:
+    """A problem of this kind, as a caller meets it."""
+    detail, field = _MET[kind.status]
+    problem = {
+        "type": f"urn:topicweave:problem:{kind.slug}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+    }
+    return problem if field is None else problem | {"field": field}
 
 
 def _show_limits(part: Any, values: dict[str, int]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,12 @@ from fastapi import APIRouter, Request
 from neo4j.exceptions import DriverError, Neo4jError
 
 from algorithms import Overlay
+from backend.api.answers import overlay as answers
+from backend.api.answers.shape import answered
 from backend.api.dependencies import LiveHistory, LiveMirror, LiveWriter, TheHeavyWork
 from backend.api.history import OldVersion
 from backend.api.problems import problems
+from backend.failures import SHOWN, reported_since
 from backend.history import History
 from backend.live import Writer
 from backend.policy import Policy
@@ -23,7 +26,7 @@ from backend.times import stamp
 router = APIRouter(tags=["overlay"])
 
 
-@router.get("/overlay", responses=problems(404, 410))
+@router.get("/overlay", responses=answered(answers.Overlay) | problems(404, 410))
 async def read_overlay(
     request: Request,
     mirror: LiveMirror,
@@ -33,23 +36,25 @@ async def read_overlay(
     version: OldVersion = None,
 ) -> dict[str, Any]:
     """Counts, degrees, policy, and how many topics are not connected; now, or at a version."""
-    if version is not None and version != mirror.version:
-        async with heavy.past.one():
-            overlay = await history.overlay_at(version)
-            figures = await asyncio.to_thread(_figures_at, overlay, version, mirror.policy)
-        return {**figures, **_kept((await history.bounds()).oldest, await history.time_of(version))}
-    answer = {
-        **mirror.figures(),
-        "policy": mirror.policy.properties(),
-        "degree_histogram": mirror.degree_histogram(),
-        "queue": writer.queue_length,
-        "drift": request.app.state.drift.as_json(),
-        "activation": request.app.state.rebuilds.activating,
-        "alarms": _alarms(request.app.state.agents.alarm, writer),
-    }
-    k = mirror.policy.k
-    answer |= await mirror.derived(f"topics below {k}", lambda overlay: _shortfalls(overlay, k))
-    return {**answer, **(await _past(history, writer, answer["version"]))}
+    if version is None or version == mirror.version:
+        at, figures = await mirror.derived("figures", _figures)
+        if version is None or version == at:
+            return {
+                "version": at,
+                **figures,
+                "queue": writer.queue_length,
+                "drift": request.app.state.drift.as_json(),
+                "activation": request.app.state.rebuilds.activating,
+                "alarms": _alarms(request.app.state.agents.alarm, writer),
+                "failures": reported_since(mirror, datetime.now(UTC) - SHOWN),
+                **(await _past(history, writer, at)),
+            }
+    # An older version, which the one asked for may have become meanwhile, is judged by the policy of today.
+    async with heavy.past.one():
+        overlay = await history.overlay_at(version)
+        figures = await asyncio.to_thread(_figures, overlay, mirror.policy)
+    past = _kept((await history.bounds()).oldest, await history.time_of(version))
+    return {"version": version, **figures, "drift": None, **past}
 
 
 async def _past(history: History, writer: Writer, version: int) -> dict[str, Any]:
@@ -79,11 +84,10 @@ def _shortfalls(overlay: Overlay, k: int) -> dict[str, int]:
     return {"topics_apart": apart, "topics_below_k": apart if k == 1 else len(overlay.topics_below(k))}
 
 
-def _figures_at(overlay: Overlay, version: int, policy: Policy) -> dict[str, Any]:
-    """An older version, judged by the policy of today."""
+def _figures(overlay: Overlay, policy: Policy) -> dict[str, Any]:
+    """Counts and degrees, and what falls short of the policy."""
     degrees, counts = np.unique(overlay.degrees(), return_counts=True)
     return {
-        "version": version,
         "brokers": len(overlay.interests.brokers),
         "topics": len(overlay.interests.topics),
         "subscriptions": overlay.interests.subscriptions,
@@ -93,5 +97,4 @@ def _figures_at(overlay: Overlay, version: int, policy: Policy) -> dict[str, Any
         "policy": policy.properties(),
         "degree_histogram": list(zip(degrees.tolist(), counts.tolist(), strict=True)),
         **_shortfalls(overlay, policy.k),
-        "drift": None,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,7 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from algorithms import BadInput
 from algorithms.completion import missing_links
 from algorithms.live import LinkChange, LiveOverlay, Plan
+from algorithms.live.plan import Strategy
 from backend.api.access import Admin
+from backend.api.answers import overlay as answers
+from backend.api.answers.shape import answered, example, shown
 from backend.api.changes import ChangeAnswer, ChangeCall
 from backend.api.dependencies import LiveMirror, LiveWriter
 from backend.errors import BadValue, PreconditionFailed
@@ -37,29 +40,60 @@ class Moved(PreconditionFailed):
         super().__init__(f"the overlay went on from version {found_at} to {now} meanwhile; ask again")
 
 
+def _unchanged() -> Any:
+    """What is left out stays. No value says so: a null is refused like any other value of a wrong type."""
+
+
 class PolicyBody(BaseModel):
     """What the live overlay must be, how repairs choose links, when operators are warned; what is left out stays."""
 
     model_config = ConfigDict(
         extra="forbid", populate_by_name=True, json_schema_extra={"examples": [{"k": 2}]}
     )
-    k: int | None = Field(None, description="every topic survives k - 1 failures: 1 or 2")
-    strategy: Literal["weave", "shadow", "naive"] | None = None
-    rho: float | None = None
-    lambda_: int | None = Field(None, alias="lambda")
-    algorithm: str | None = None
-    settle_seconds: float | None = None
-    lease_brake: float | None = None
-    drift_threshold: float | None = None
+    k: int = Field(default_factory=_unchanged, description="every topic survives k - 1 failures: 1 or 2")
+    strategy: Strategy = Field(default_factory=_unchanged, description="how a repair chooses links")
+    rho: float = Field(
+        default_factory=_unchanged,
+        description="a link may raise the maximum degree when it is worth more than rho times as much as one that does not",
+    )
+    lambda_: int = Field(
+        default_factory=_unchanged,
+        alias="lambda",
+        description="how often backups cover each topic of their broker",
+    )
+    algorithm: str = Field(default_factory=_unchanged, description="what a rebuild uses by default")
+    settle_seconds: float = Field(
+        default_factory=_unchanged,
+        description="how long a link that is to be closed waits for agents that do not acknowledge its replacements",
+    )
+    lease_brake: float = Field(
+        default_factory=_unchanged,
+        description="when more than this share of the brokers would expire within a minute, none does",
+    )
+    drift_threshold: float = Field(
+        default_factory=_unchanged,
+        description="a degree so far above a fresh build's marks that a rebuild is advised",
+    )
 
 
-@router.get("/policy")
+class PolicyAnswer(ChangeAnswer):
+    """What a change of the policy came to."""
+
+    model_config = example(
+        **{**shown(ChangeAnswer), "opened_reasons": ["the policy asks for a higher k"]},
+        policy={**shown(answers.Policy), "k": 2},
+    )
+    policy: answers.Policy
+    """The policy from now on."""
+
+
+@router.get("/policy", responses=answered(answers.Policy))
 async def read_policy(mirror: LiveMirror) -> dict[str, Any]:
     """The policy in force."""
     return mirror.policy.properties()
 
 
-@router.put("/policy")
+@router.put("/policy", responses=answered(PolicyAnswer))
 async def change_policy(
     caller: Admin,
     writer: LiveWriter,
@@ -67,14 +101,14 @@ async def change_policy(
     dry_run: Annotated[bool, Query(description="answer with the plan, and change nothing")] = False,
 ) -> dict[str, Any]:
     """Change the policy. Raising k opens the links it takes; other changes may have to wait while they are found."""
-    given = wanted.model_dump(by_alias=True, exclude_none=True)
+    given = wanted.model_dump(by_alias=True, exclude_unset=True)
 
     async def find() -> _PolicyChange:
         return await _PolicyChange.found(writer, given, caller.name)
 
     async def make(change: _PolicyChange, *, holds: bool) -> dict[str, Any]:
         if dry_run:
-            answer = writer.preview(change.proposal)
+            answer = await writer.preview(change.proposal)
         else:
             answer = await (writer.write_now if holds else writer.submit)(change.proposal)
         return {

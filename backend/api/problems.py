@@ -15,7 +15,8 @@ from starlette.exceptions import HTTPException
 
 from algorithms.errors import BadInput, shown
 from backend import errors
-from backend.errors import BadValue, NotReady, Problem
+from backend.errors import BadValue, NotReady, Problem, first_line
+from backend.queries import is_refused
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -96,7 +97,9 @@ def answer_problems(app: FastAPI) -> None:
     @app.exception_handler(Neo4jError)
     @app.exception_handler(DriverError)
     async def database_away(_: Request, error: Exception) -> JSONResponse:
-        return problem_response(NotReady(f"Neo4j does not answer: {str(error).splitlines()[0]}"))
+        if isinstance(error, Neo4jError) and is_refused(error):
+            raise error  # it answers, and a statement of ours is at fault: what nobody foresaw
+        return problem_response(NotReady(f"Neo4j does not answer: {first_line(error)}"))
 
     @app.exception_handler(HTTPException)
     async def framework(_: Request, error: HTTPException) -> JSONResponse:

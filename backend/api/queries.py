@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, ConfigDict, Field
 
+from backend.api.answers.shape import Shape, example, shown
 from backend.api.dependencies import TheManager
 from backend.api.problems import problems
 from backend.queries import find_query, run_query
@@ -14,52 +15,58 @@ from cypher.library import queries
 
 router = APIRouter(tags=["queries"])
 
+_SHOWN = queries()["hubs"]
+"""The question of the examples."""
+
 QueryName = Annotated[
     str, Path(description="the query's name, as `GET /v1/queries` lists it", examples=["hubs"])
 ]
 
 
-class QueryParameter(BaseModel):
+class QueryParameter(Shape):
     """What a query is told."""
 
-    name: str
-    type: Literal["string", "integer", "number", "boolean"]
+    name: str = Field(description="its name")
+    type: Literal["string", "integer", "number", "boolean"] = Field(description="what a value must be")
     default: str | int | float | bool | None = Field(description="null: it has to be given")
-    required: bool
-    description: str
-    minimum: int | None
-    maximum: int | None
-    example: str | int | float | bool | None
+    required: bool = Field(description="whether it has to be given")
+    description: str = Field(description="what it does")
+    minimum: int | None = Field(description="the least that it may be; null: no bound")
+    maximum: int | None = Field(description="the most that it may be; null: no bound")
+    example: str | int | float | bool | None = Field(description="a value to try")
 
 
-class QueryColumn(BaseModel):
+class QueryColumn(Shape):
     """What a query answers, row by row."""
 
-    name: str
-    description: str
+    name: str = Field(description="its name")
+    description: str = Field(description="what stands in it")
 
 
-class QueryItem(BaseModel):
+class QueryItem(Shape):
     """A question."""
 
-    name: str
-    group: str
+    model_config = example(**_SHOWN.describe())
+    name: str = Field(description="its name")
+    group: str = Field(description="what it is about")
     title: str = Field(description="the question itself")
     notes: str = Field(description="what to know about the answer")
-    parameters: list[QueryParameter]
-    columns: list[QueryColumn]
+    parameters: list[QueryParameter] = Field(description="what it is told")
+    columns: list[QueryColumn] = Field(description="what it answers")
     example: str = Field(description="parameters as a Neo4j browser wants them, a line each")
 
 
-class QueryList(BaseModel):
+class QueryList(Shape):
     """Every question of the library."""
 
-    items: list[QueryItem]
+    model_config = example(items=[shown(QueryItem)])
+    items: list[QueryItem] = Field(description="the questions, by group")
 
 
 class QueryText(QueryItem):
     """A question with its statement."""
 
+    model_config = example(**shown(QueryItem), cypher=_SHOWN.cypher)
     cypher: str = Field(description="to be pasted into any Neo4j browser")
 
 
@@ -72,11 +79,17 @@ class QueryRun(BaseModel):
     )
 
 
-class QueryAnswer(BaseModel):
+class QueryAnswer(Shape):
     """What was found."""
 
-    columns: list[str]
-    rows: list[list[Any]]
+    model_config = example(
+        columns=[column.name for column in _SHOWN.columns],
+        rows=[["broker-3", 27, 64, 9], ["broker-9", 15, 31, 4]],
+        seconds=0.004,
+        truncated=False,
+    )
+    columns: list[str] = Field(description="the names of the columns")
+    rows: list[list[Any]] = Field(description="the rows, each with a value a column")
     seconds: float = Field(description="until the database had answered")
     truncated: bool = Field(description="whether there are more rows than this installation sends")
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from algorithms.churn.simulate import KEEP, LARGEST_KEEP
 from backend.api.access import Operator
+from backend.api.answers.shape import answered
+from backend.api.answers.simulations import Simulation, SimulationList
 from backend.api.paths import SimulationId
 from backend.simulations import Simulations
 
@@ -74,7 +76,7 @@ async def _simulations(request: Request) -> Simulations:
 AllSimulations = Annotated[Simulations, Depends(_simulations)]
 
 
-@router.post("", status_code=202)
+@router.post("", status_code=202, responses=answered(Simulation, 202, location="where to ask how far it is"))
 async def request_simulation(
     caller: Operator, simulations: AllSimulations, wanted: SimulationRequest, response: Response
 ) -> dict[str, Any]:
@@ -86,13 +88,13 @@ async def request_simulation(
     return simulation.as_json()
 
 
-@router.get("")
+@router.get("", responses=answered(SimulationList))
 async def list_simulations(simulations: AllSimulations) -> dict[str, Any]:
     """The simulations that this API process ran, the newest first, without their rounds."""
     return {"items": [simulation.as_json() for simulation in simulations.list()]}
 
 
-@router.get("/{simulation:id}")
+@router.get("/{simulation:id}", responses=answered(Simulation))
 async def read_simulation(
     simulations: AllSimulations,
     simulation: SimulationId,
@@ -105,7 +107,7 @@ async def read_simulation(
     return simulations.find(simulation).as_json(after, limit)
 
 
-@router.post("/{simulation:id}/apply", status_code=202)
+@router.post("/{simulation:id}/apply", status_code=202, responses=answered(Simulation, 202))
 async def apply_simulation(
     caller: Operator, simulations: AllSimulations, simulation: SimulationId
 ) -> dict[str, Any]:
@@ -113,7 +115,7 @@ async def apply_simulation(
     return simulations.apply(simulation, caller.name).as_json()
 
 
-@router.delete("/{simulation:id}")
+@router.delete("/{simulation:id}", responses=answered(Simulation))
 async def cancel_simulation(
     _: Operator, simulations: AllSimulations, simulation: SimulationId
 ) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -12,6 +12,8 @@ from pydantic import Field
 
 from algorithms import Interests, Overlay
 from algorithms.analysis import TopicAnalysis, topic_analysis, topic_layout
+from backend.api.answers.shape import answered
+from backend.api.answers.topics import Topic, TopicGraph, TopicPage
 from backend.api.dependencies import LiveHistory, LiveMirror, TheHeavyWork
 from backend.api.history import OldVersion
 from backend.api.limits import RequestLimits, limited_by
@@ -20,6 +22,7 @@ from backend.api.paths import TopicName
 from backend.api.problems import problems
 from backend.errors import NotFound
 from backend.history import History
+from backend.policy import Policy
 
 router = APIRouter(tags=["topics"])
 
@@ -45,12 +48,13 @@ _ANALYSED: dict[str, Callable[[TopicAnalysis], Any]] = {
 }
 
 
-@router.get("/topics")
+@router.get("/topics", responses=answered(TopicPage))
 async def list_topics(mirror: LiveMirror, request: PageQuery, problems: Problems = False) -> dict[str, Any]:
     """Topics by name, or by any figure of theirs."""
     column, down = sort_column(request, ("name", "subscribers", *_ANALYSED), default="name")
-    k = mirror.policy.k
-    weak = await mirror.derived(f"names below {k}", lambda overlay: _below(overlay, k)) if problems else None
+    weak: Collection[str] | None = None
+    if problems:
+        _, weak = await mirror.derived("weak topics", _weak)
     if column in _ANALYSED:
         all_topics = await mirror.all_topics()
         values = {name: _ANALYSED[column](topic) for name, topic in all_topics.items()}
@@ -67,7 +71,7 @@ async def list_topics(mirror: LiveMirror, request: PageQuery, problems: Problems
     return {"items": items, "total": page.total, "next": page.next}
 
 
-@router.get("/topics/{name:id}", responses=problems(410))
+@router.get("/topics/{name:id}", responses=answered(Topic) | problems(410))
 async def read_topic(
     name: TopicName,
     mirror: LiveMirror,
@@ -97,7 +101,7 @@ async def read_topic(
     }
 
 
-@router.get("/topics/{name:id}/graph", responses=problems(410))
+@router.get("/topics/{name:id}/graph", responses=answered(TopicGraph) | problems(410))
 async def draw_topic(
     name: TopicName,
     mirror: LiveMirror,
@@ -127,9 +131,11 @@ def _places(overlay: Overlay, topic: str) -> Places:
     return topic_layout(overlay, topic, _LAYOUT_SEED)
 
 
-def _below(overlay: Overlay, k: int) -> frozenset[str]:
+def _weak(overlay: Overlay, policy: Policy) -> frozenset[str]:
     """The topics that need a look: apart, or less than k-connected."""
-    return frozenset(overlay.topics_apart() if k == 1 else (weak.topic for weak in overlay.topics_below(k)))
+    if policy.k == 1:
+        return frozenset(overlay.topics_apart())
+    return frozenset(weak.topic for weak in overlay.topics_below(policy.k))
 
 
 async def _overlay_at(history: History, version: int, topic: str) -> Overlay:
@@ -147,6 +153,7 @@ def _row(topic: TopicAnalysis) -> dict[str, Any]:
         "components": len(topic.components),
         "connectivity": topic.connectivity,
         "diameter": topic.diameter,
+        "diameter_sampled": topic.diameter_sampled,
         "articulation_brokers": len(topic.articulation_brokers),
     }
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from algorithms.live import join, leave, subscribe, unsubscribe
+from backend.api.answers.shape import Shape, example
 from backend.api.changes import Topics
 from backend.api.dependencies import LiveMirror, TheHeavyWork
 from backend.api.limits import RequestLimits, limited_by
@@ -50,27 +50,50 @@ class Supposition(BaseModel):
     )
 
 
-class TopicApart(BaseModel):
+class TopicApart(Shape):
     """A topic in pieces, before the repair."""
 
-    topic: str
-    subscribers: int
+    topic: str = Field(description="the topic's name")
+    subscribers: int = Field(description="how many brokers would still subscribe to it")
     components: list[list[str]] = Field(description="its pieces, the largest first")
 
 
-class Consequence(BaseModel):
+class Size(Shape):
+    """The overlay in four numbers."""
+
+    brokers: int = Field(description="how many brokers there are")
+    links: int = Field(description="how many links are open")
+    average_degree: float = Field(description="links a broker")
+    max_degree: int = Field(description="the most links that one broker has")
+
+
+class Consequence(Shape):
     """What would come of it."""
 
+    model_config = example(
+        version=4711,
+        topics_apart=[
+            {"topic": "/tf", "subscribers": 2, "components": [["broker-12"], ["broker-7"]]},
+        ],
+        topics_below_k=1,
+        opened=[["broker-12", "broker-7"]],
+        closed=[["broker-12", "broker-9"], ["broker-7", "broker-9"]],
+        opened_reasons=["connects /tf"],
+        closed_reasons=["an end has left", "an end has left"],
+        before={"brokers": 52, "links": 218, "average_degree": 8.384615384615385, "max_degree": 27},
+        after={"brokers": 51, "links": 217, "average_degree": 8.509803921568627, "max_degree": 27},
+        seconds=0.006,
+    )
     version: int = Field(description="the version it was tried on")
-    topics_apart: list[TopicApart]
+    topics_apart: list[TopicApart] = Field(description="topics that would come apart, before the repair")
     topics_below_k: int = Field(description="topics that would not be k-connected before the repair")
-    opened: list[Pair]
-    closed: list[Pair]
-    opened_reasons: list[str]
-    closed_reasons: list[str]
-    before: dict[str, Any]
-    after: dict[str, Any]
-    seconds: float
+    opened: list[Pair] = Field(description="links that the repair would open, the smaller id first")
+    closed: list[Pair] = Field(description="links that would be closed")
+    opened_reasons: list[str] = Field(description="why, link by link")
+    closed_reasons: list[str] = Field(description="why, link by link")
+    before: Size = Field(description="the overlay as it is")
+    after: Size = Field(description="the overlay as it would be")
+    seconds: float = Field(description="how long this took to find out")
 
 
 @router.post("/what-if")

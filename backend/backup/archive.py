@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 
-from backend.errors import BadValue
+from backend.errors import BadValue, first_line
 
 FORMAT = "topicweave-backup"
 FORMAT_VERSION = 2
@@ -66,6 +67,8 @@ TABLES = {
     "changes.parquet": CHANGES,
 }
 PARTS = (*TABLES, "policy.json", "keys.json")
+_DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError)
+"""What reading a damaged zip raises; the last where a flipped bit says that it is encrypted."""
 
 
 def pack(folder: Path, target: Path, manifest: Mapping[str, Any]) -> None:
@@ -88,7 +91,7 @@ def unpack(backup: Path, folder: Path) -> dict[str, Any]:
             manifest = _manifest(backup, archive)
             for name in PARTS:
                 _extract(backup, archive, name, folder / name, manifest["parts"])
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+    except _DAMAGE as error:
         raise damaged(backup, f"it cannot be read as a backup: {error}") from None
     return manifest
 
@@ -102,7 +105,7 @@ def read_table(folder: Path, name: str, backup: Path) -> pyarrow.Table:
                 table = table.append_column(column, pyarrow.nulls(len(table), schema.field(column).type))
         return table.select(schema.names).cast(schema)
     except (pyarrow.ArrowException, KeyError, ValueError, OSError) as error:
-        raise damaged(backup, f"{name}: {str(error).splitlines()[0]}") from None
+        raise damaged(backup, f"{name}: {first_line(error)}") from None
 
 
 def damaged(backup: Path, what: str) -> BadValue:
@@ -134,13 +137,18 @@ def _extract(
 ) -> None:
     if name not in parts or name not in archive.namelist():
         raise damaged(backup, f"{name}: missing")
-    digest = hashlib.sha256()
+    part = parts[name]
+    if not isinstance(part, dict) or not isinstance(part.get("bytes"), int):
+        raise damaged(backup, f"{MANIFEST}: the size of {name} is missing")
+    digest, left = hashlib.sha256(), part["bytes"]
     with archive.open(name) as source, target.open("wb") as out:
-        while chunk := source.read(CHUNK):
+        # No further than its size: what a small file unpacks to may fill a disk.
+        while left >= 0 and (chunk := source.read(min(CHUNK, left + 1))):
+            left -= len(chunk)
             digest.update(chunk)
             out.write(chunk)
-    if digest.hexdigest() != parts[name].get("sha256"):
-        raise damaged(backup, f"{name}: damaged, its checksum is not the manifest's")
+    if left or digest.hexdigest() != part.get("sha256"):
+        raise damaged(backup, f"{name}: damaged, its size or checksum is not the manifest's")
 
 
 def _digest(path: Path) -> str:

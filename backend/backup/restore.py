@@ -53,7 +53,7 @@ def read_backup(backup: Path) -> Content:
         try:
             policy = Policy.from_properties(json.loads((folder / "policy.json").read_text()))
             keys = [_key(key) for key in json.loads((folder / "keys.json").read_text(encoding="utf-8"))]
-            overlay, links, facts = _overlay(folder, backup)
+            overlay, links, facts = _overlay(folder, backup, manifest["version"])
         except (BadInput, ValueError, KeyError, TypeError) as error:
             raise damaged(backup, f"its content does not fit together: {error}") from None
         changes = read_table(folder, "changes.parquet", backup).to_pylist()
@@ -70,7 +70,7 @@ def read_backup(backup: Path) -> Content:
     return Content(overlay, policy, links, facts, History(last, manifest.get("imported"), changes, keys))
 
 
-def _overlay(folder: Path, backup: Path) -> tuple[Overlay, LinkFacts, dict[str, BrokerFacts]]:
+def _overlay(folder: Path, backup: Path, version: int) -> tuple[Overlay, LinkFacts, dict[str, BrokerFacts]]:
     table = read_table(folder, "brokers.parquet", backup)
     brokers = sorted(table.column("broker").to_pylist())
     subscriptions = read_table(folder, "subscriptions.parquet", backup)
@@ -98,7 +98,7 @@ def _overlay(folder: Path, backup: Path) -> tuple[Overlay, LinkFacts, dict[str, 
         reasons.dictionary.to_pylist(),
         reasons.indices.to_numpy()[order].astype(np.int32),
     )
-    return overlay, facts, _facts(table)
+    return overlay, facts, _facts(table, version)
 
 
 def _ranks(column: pyarrow.ChunkedArray, names: list[str], what: str) -> Ints:
@@ -109,7 +109,7 @@ def _ranks(column: pyarrow.ChunkedArray, names: list[str], what: str) -> Ints:
     return dense
 
 
-def _facts(table: pyarrow.Table) -> dict[str, BrokerFacts]:
+def _facts(table: pyarrow.Table, version: int) -> dict[str, BrokerFacts]:
     """Leases run anew from now: while the system was away, nobody could renew them."""
     now = datetime.now(UTC)
     known = {}
@@ -120,7 +120,7 @@ def _facts(table: pyarrow.Table) -> dict[str, BrokerFacts]:
             Lease(seconds, now + timedelta(seconds=seconds)) if seconds else None,
             row["acked"],
             json.loads(row["failures"]) if row["failures"] else [],
-        )
+        ).as_of(version)
         if not facts.is_plain:
             known[row["broker"]] = facts
     return known

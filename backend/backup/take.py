@@ -46,7 +46,8 @@ async def take_backup(mirror: Mirror, access: Access, target: Path) -> dict[str,
     """Write the backup of this very version to a file; answers its manifest."""
     # No await between these copies: they are one version.
     version, policy, freeze = mirror.version, mirror.policy, mirror.live.freeze()
-    links, facts = mirror.links.copy(), mirror.facts.copy()
+    links = mirror.links.copy()
+    facts = {broker: known.as_of(version) for broker, known in mirror.facts.items()}
     moment = Moment(version, policy, await asyncio.to_thread(freeze), links, facts)
     return await in_process(lambda _share, _stage: None, write_backup, access, moment, target)
 

@@ -11,7 +11,8 @@ import click
 from backend.cli.forms import FILE, progress_bar
 from backend.errors import BadValue
 from backend.experiments.catalogue import CHAPTERS, SWEEPS, choose
-from backend.experiments.page import write_page
+from backend.experiments.origin import fingerprint
+from backend.experiments.page import sources_of_page, write_page
 from backend.experiments.results import Results
 from backend.experiments.run import left_to_do, run
 from backend.experiments.sweep import Size, Sweep
@@ -21,7 +22,7 @@ OUT = Path("build") / "experiments"
 
 @click.command("experiments")
 @click.argument("sweeps", nargs=-1, metavar="[SWEEP]...")
-@click.option("--quick", is_flag=True, help="Minutes instead of hours: fewer points, fewer seeds.")
+@click.option("--quick", is_flag=True, help="A quarter of the time: fewer points, fewer seeds.")
 @click.option(
     "--out", type=FILE, default=OUT, metavar="DIR", help=f"Where results are kept.  [default: {OUT}]"
 )
@@ -31,7 +32,10 @@ OUT = Path("build") / "experiments"
 @click.option("--no-run", is_flag=True, help="Measure nothing, make the page from what is there.")
 @click.option("--again", is_flag=True, help="Measure anew what is there already.")
 @click.option(
-    "--list", "list_sweeps", is_flag=True, help="Name the sweeps, with their points done and wanted."
+    "--list",
+    "list_sweeps",
+    is_flag=True,
+    help="Name the sweeps, with their points done and wanted, and say if the page is of other code.",
 )
 def experiments(
     sweeps: tuple[str, ...],
@@ -58,10 +62,14 @@ def experiments(
         raise BadValue(f"page: must be a file that ends in .md (got {str(page)!r})", field="page")
     if list_sweeps:
         _list(chosen, results)
+        _age(page)
         return
     if again:
         for sweep in chosen:
             results.forget(sweep)
+    if outdated := sum(map(results.outdated, chosen)):
+        then = "left out" if no_run else "measured anew"
+        click.echo(f"{outdated} points were measured by other code or from other data, and are {then}")
     if not no_run:
         _run(chosen, results)
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -90,8 +98,6 @@ def _folder(path: Path) -> Path:
 
 
 def _run(chosen: list[Sweep], results: Results) -> None:
-    if outdated := sum(map(results.outdated, chosen)):
-        click.echo(f"{outdated} points were measured by other code or from other data, and are measured anew")
     try:
         with progress_bar("experiments", hidden=False) as progress:
             run(chosen, results, progress=progress, finished=_finished)
@@ -118,13 +124,22 @@ def _list(chosen: list[Sweep], results: Results) -> None:
         )
 
 
+def _age(page: Path) -> None:
+    """Say so when a page is there whose figures are of other code than today's."""
+    if not page.is_file():
+        return
+    made, today = sources_of_page(page), fingerprint(SWEEPS.values())
+    if made != today:
+        click.echo(f"{page}: made by other sources ({made or 'not named'}) than today's ({today})")
+
+
 def _summary(results: Results) -> None:
     tables = {name: results.table(sweep) for name, sweep in SWEEPS.items()}
     verdicts: Counter[str] = Counter()
     for chapter in CHAPTERS:
         for statement in chapter.statements:
-            verdicts[statement.verdict(statement.measured(tables))] += 1
+            verdicts[statement.judge(tables)[1]] += 1
     click.echo(
         f"{verdicts.total()} statements: {verdicts['agree']} agree, {verdicts['differ']} differ,"
-        f" {verdicts['not measured']} not measured"
+        f" {verdicts['not applicable']} not applicable, {verdicts['not measured']} not measured"
     )

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from backend.cli.forms import AS_JSON, print_json
-from backend.cli.remote import Remote
+from backend.cli.remote import QUERY_PATIENCE, Remote
 from backend.cli.system import home_option
 from backend.errors import BadValue
 
@@ -49,7 +49,7 @@ def query(
             click.echo(described["cypher"], nl=False)
             return
         params = parse_params(given, {one["name"]: one["type"] for one in described["parameters"]})
-        answer = api.post(f"{path}/run", json={"params": params})
+        answer = api.post(f"{path}/run", json={"params": params}, timeout=QUERY_PATIENCE)
     if as_json:
         print_json(answer)
     elif as_csv:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 import algorithms
 from algorithms.bulk import BULK, parse_bulk
@@ -17,9 +19,10 @@ from backend.cli.forms import AS_JSON, figures_table, print_json, progress_bar
 from backend.cli.imports import SECONDS_WITHOUT_ANSWER
 from backend.cli.remote import Remote
 from backend.cli.system import home_option
-from backend.errors import NotReady, Problem
+from backend.errors import BadValue, NotReady, Problem
 
 SECONDS_BETWEEN_LOOKS = 0.3
+MOST_CHANGED_SHOWN = 5
 ENDED = ("planned", "active", "failed", "cancelled", "dropped")
 
 
@@ -82,7 +85,7 @@ def _rebuild(
         if activate and found["state"] == wanted:
             found = _follow(api, api.post(f"/v1/rebuilds/{found['id']}/activate"), hidden=as_json)
             wanted = "active"
-    _tell(found, as_json=as_json)
+        _tell(api, found, as_json=as_json)
     return _ended(found, wanted)
 
 
@@ -125,12 +128,14 @@ def _command(name: str, method: str, step: str, text: str, *, wanted: str | None
     @home_option
     @AS_JSON
     def run(rebuild_id: str, home: Path | None, as_json: bool) -> int:
+        if rebuild_id in ("", ".", ".."):
+            raise BadValue(f"ID: names no rebuild (got {rebuild_id!r})", field="ID")
         with Remote.of_home(home) as api:
-            found = api.call(method, f"/v1/rebuilds/{rebuild_id}{step}")
+            found = api.call(method, f"/v1/rebuilds/{quote(rebuild_id, safe='')}{step}")
             back = bool(found["activation"] and found["activation"]["rollback"])
             if wanted:
                 found = _follow(api, found, hidden=as_json)
-        _tell(found, as_json=as_json)
+            _tell(api, found, as_json=as_json)
         # One that goes back already, as it is resumed, is planned again when all is well.
         return _ended(found, "planned" if wanted and back else wanted)
 
@@ -147,9 +152,13 @@ _command("drop", "DELETE", "", "A plan that is not wanted; its candidates go.")
 def _follow(api: Remote, found: dict[str, Any], *, hidden: bool) -> dict[str, Any]:
     """Wait until a rebuild is planned, or its activation has ended; one that failed is a problem."""
     silent_since: float | None = None
+    told: str | None = None
     with progress_bar(found["algorithm"], hidden=hidden) as progress:
         while found["state"] not in ENDED:
             progress(*_share(found))
+            if (hindrance := _hindrance(found)) != told and hindrance:
+                click.echo(f"topicweave: {hindrance}", err=True)
+            told = hindrance
             time.sleep(SECONDS_BETWEEN_LOOKS)
             try:
                 found = api.get(f"/v1/rebuilds/{found['id']}")
@@ -180,15 +189,37 @@ def _share(found: dict[str, Any]) -> tuple[float, str]:
     return done / total if total else 0.0, activation["phase"]
 
 
-def _tell(found: dict[str, Any], *, as_json: bool) -> None:
+def _hindrance(found: dict[str, Any]) -> str | None:
+    """What keeps an activation from going on, so that nobody waits for it without a word."""
+    activation = found["activation"]
+    if found["state"] != "activating" or activation is None:
+        return None
+    if activation["paused"]:
+        return f"rebuild {found['id']} is paused: `topicweave plan resume {found['id']}` lets it go on"
+    return f"rebuild {found['id']}: {found['error']}" if found["error"] else None
+
+
+def _tell(api: Remote, found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
     click.echo(f"{found['id']}: {found['algorithm']} ({found['engine']}), {found['state']}")
+    activation = found["activation"]
+    if found["state"] == "activating" and activation:
+        click.echo(
+            f"{'going back' if activation['rollback'] else 'going over'}, {activation['phase']}:"
+            f" {activation['opened']:,} of {activation['to_open']:,} opened,"
+            f" {activation['closed']:,} of {activation['to_close']:,} closed"
+        )
+        if hindrance := _hindrance(found):
+            click.echo(hindrance)
     figures = found["plan"]
     if figures is None:
         click.echo(found["error"] or found["progress"]["stage"])
         return
+    if found["state"] == "planned":
+        now = api.get("/v1/overlay")["version"]
+        click.echo(f"made at version {found['base_version']:,}, the overlay is at {now:,}")
     click.echo(
         f"{figures['links']:,} links: {figures['kept']:,} kept, {figures['opened']:,} opened,"
         f" {figures['closed']:,} closed"
@@ -204,4 +235,29 @@ def _tell(found: dict[str, Any], *, as_json: bool) -> None:
     ):
         values = [figures[when][name] for when in ("before", "peak", "after")]
         table.add_row(label, *("" if value is None else form.format(value) for value in values))
+    Console().print(table)
+    _tell_table(
+        "brokers that change most",
+        ("broker", "opened", "closed", "degree_before", "degree_after"),
+        (figures["most_changed"] or [])[:MOST_CHANGED_SHOWN],
+    )
+    _tell_table(
+        "what other values of keep would give",
+        ("keep", "links", "opened", "closed", "average_degree", "max_degree"),
+        figures["keep_curve"] or [],
+    )
+
+
+def _tell_table(title: str, columns: tuple[str, ...], items: list[dict[str, Any]]) -> None:
+    """Some fields of each item, a row an item; nothing where there is none."""
+    if not items:
+        return
+    click.echo(f"{title}:")
+    table = figures_table()
+    table.add_row(*(column.replace("_", " ") for column in columns), style="bold")
+    for item in items:
+        values = (item[column] for column in columns)
+        table.add_row(
+            *(f"{value:.2f}" if isinstance(value, float) else escape(f"{value}") for value in values)
+        )
     Console().print(table)

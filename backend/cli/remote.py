@@ -20,6 +20,8 @@ from backend.managed.home import Home
 from backend.settings import Settings
 
 PATIENCE = httpx2.Timeout(60, connect=5)
+QUERY_PATIENCE = httpx2.Timeout(3600 + 60, connect=5)
+"""The API itself ends a query, after TOPICWEAVE_QUERY_SECONDS, an hour at the most."""
 
 
 class Remote:

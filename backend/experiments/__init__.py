@@ -1,6 +1,6 @@
 """The papers' experiments, re-run by one command, and what they did not try.
 
-A sweep is a list of points; measuring a point gives records. Results are kept point by point, so a run of hours can be
+A sweep is a list of points; measuring a point gives records. Results are kept point by point, so a long run can be
 stopped and continued. Statements of the papers are held against them, and the page with its plots is made from them alone.
 
 | module | what |

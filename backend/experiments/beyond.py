@@ -347,7 +347,7 @@ FINDINGS = (
         _largest,
     ),
     Finding(
-        "weave is {:.1%} to {:.1%} above the lower bound, GM {:.1%} to {:.1%}.",
+        "Over all interests and seeds, weave is {:.1%} to {:.1%} above the lower bound, GM {:.1%} to {:.1%}.",
         "beyond-weave",
         lambda table: tuple(
             f(table.where(series=series).column("above_bound"))

@@ -115,7 +115,7 @@ STATEMENTS = (
         "low-2d-brokers",
         lambda table: table.where(series="2D-ODA").steepest("average_degree", "brokers"),
         kind="at most",
-        tolerance=0.05,
+        tolerance=0.0,
         printed_as="falls",
         reason="a star a topic costs each of its subscribers a link, however many brokers there are",
     ),
@@ -126,7 +126,7 @@ STATEMENTS = (
         "low-2d-topics",
         lambda table: -table.where(series="2D-ODA").gentlest("average_degree", "topics"),
         kind="at most",
-        tolerance=0.05,
+        tolerance=0.0,
         printed_as="rises",
         reason=(
             "it rises up to some 300 topics; at 500 a topic has 4 subscribers left, and a star over n of them saves one"
@@ -140,7 +140,7 @@ STATEMENTS = (
         "low-2d-subscriptions",
         lambda table: table.where(series="2D-ODA").steepest("average_degree", "subscriptions"),
         kind="at most",
-        tolerance=0.05,
+        tolerance=0.0,
         printed_as="falls",
     ),
     Statement(

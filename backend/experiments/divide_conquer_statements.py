@@ -12,6 +12,9 @@ _UNSAID = "the paper does not say into how many parts: 100 brokers each as in Fi
 _COUNTED = "processor time"
 
 
+_READINGS = (("DC", "parts of 100 brokers"), (TEN, "10 parts"))
+"""Both readings of what the paper leaves unsaid in Figs 10 and 11, by series."""
+_DEGREES = (("GM", "GM's"), *((series, f"{text}: DC's") for series, text in _READINGS))
 _SPREAD: dict[str, Callable[[Table, str], float]] = {
     "variance": lambda runs, column: runs.variance(column),
     "smallest": lambda runs, column: min(runs.column(column)),
@@ -64,6 +67,11 @@ def _fastest(table: Table) -> tuple[int, float]:
     parts = table.where(series="DC", distribution="uniform").by("parts")
     best = min(parts, key=lambda p: parts[p].mean("time_ratio"))
     return best, parts[best].mean("above_gm")
+
+
+def _divides(table: Table) -> bool:
+    """Whether DC was fastest where it is not GM itself, as it is in one part and in one a broker."""
+    return 1 < _fastest(table)[0] < max(table.column("brokers"))
 
 
 STATEMENTS = (
@@ -191,7 +199,10 @@ STATEMENTS = (
         "DC's average degree above GM's at its peak, uniform",
         6.0,
         "dc-parts",
-        lambda table: max(part.mean("above_gm") for part in table.where(series="DC").by("parts").values()),
+        lambda table: max(
+            part.mean("above_gm")
+            for part in table.where(series="DC", distribution="uniform").by("parts").values()
+        ),
         kind="at most",
     ),
     Statement(
@@ -202,6 +213,7 @@ STATEMENTS = (
         lambda table: _fastest(table)[1],
         kind="at most",
         note=_COUNTED + "; says nothing where one part or one a broker, which both are GM itself, is fastest",
+        applies=_divides,
     ),
     Statement(
         "dc Fig 6",
@@ -256,54 +268,59 @@ STATEMENTS = (
             reason=reason,
             note=_UNSAID,
         )
-        for series, text in (("DC", "parts of 100 brokers"), (TEN, "10 parts"))
+        for series, text in _READINGS
         for distribution, printed, reason in (
             ("uniform", 3.66, ""),
-            ("zipf", 1.24, ""),
+            ("zipf", 1.24, "the paper's default of 10 parts comes near it, in a row below"),
             ("exponential", 1.06, "supposed: another exponential rate, which the paper does not print"),
         )
     ),
     *(
         Statement(
             "dc Fig 10",
-            f"{series}'s average degree rises with the topics, uniform (smallest rise between two numbers)",
+            f"{text} average degree rises with the topics, uniform (smallest rise between two numbers)",
             0.0,
             "dc-topics",
             lambda table, series=series: table.where(series=series, distribution="uniform").gentlest(  # type: ignore[misc]
                 "average_degree", "topics"
             ),
             kind="at least",
-            tolerance=0.02,
+            tolerance=0.0,
             printed_as="rises",
         )
-        for series in ("GM", "DC")
+        for series, text in _DEGREES
     ),
-    Statement(
-        "dc Fig 10",
-        "DC's time by GM's at 1,000 topics, uniform, the worst",
-        0.28,
-        "dc-topics",
-        lambda table: table.where(series="DC", distribution="uniform", topics=1000).mean("time_ratio"),
-        kind="at most",
-        form="{:.0%}",
-        note=_COUNTED,
-        reason=_LAZY,
+    *(
+        Statement(
+            "dc Fig 10",
+            f"{text}: DC's time by GM's at 1,000 topics, uniform, the worst",
+            0.28,
+            "dc-topics",
+            lambda table, series=series: table.where(  # type: ignore[misc]
+                series=series, distribution="uniform", topics=1000
+            ).mean("time_ratio"),
+            kind="at most",
+            form="{:.0%}",
+            note=f"{_COUNTED}; {_UNSAID}",
+            reason=_LAZY,
+        )
+        for series, text in _READINGS
     ),
     *(
         Statement(
             "dc Fig 11",
-            f"{series}'s average degree falls with subscriptions, uniform (largest rise between two sizes)",
+            f"{text} average degree falls with subscriptions, uniform (largest rise between two sizes)",
             0.0,
             "dc-subscriptions",
             lambda table, series=series: table.where(series=series, distribution="uniform").steepest(  # type: ignore[misc]
                 "average_degree", "subscriptions"
             ),
             kind="at most",
-            tolerance=0.02,
+            tolerance=0.0,
             printed_as="falls",
             reason="with few of 400 topics two brokers hardly share any: it rises up to some 40 subscriptions, and falls from there",
         )
-        for series in ("GM", TEN)
+        for series, text in _DEGREES
     ),
     *(
         Statement(
@@ -324,7 +341,7 @@ STATEMENTS = (
             printed_as="shrinks",
             note=_UNSAID,
         )
-        for series, text in (("DC", "parts of 100 brokers"), (TEN, "10 parts"))
+        for series, text in _READINGS
     ),
     *(
         Statement(
@@ -336,11 +353,29 @@ STATEMENTS = (
                 "time_ratio", "subscriptions"
             ),
             kind="at most",
-            tolerance=0.02,
+            tolerance=0.0,
             printed_as="falls",
             note=f"{_COUNTED}; {_UNSAID}",
         )
-        for series, text in (("DC", "parts of 100 brokers"), (TEN, "10 parts"))
+        for series, text in _READINGS
+    ),
+    Statement(
+        "dc Fig 12",
+        "DC's average degree above GM's, mean, uniform",
+        2.12,
+        "dc-brokers",
+        lambda table: table.where(distribution="uniform").excess("average_degree", "DC", "GM"),
+        note="the paper does not name the interests of this figure: uniform ones as in Fig 8, with the same number",
+    ),
+    Statement(
+        "dc Fig 12",
+        "RingPT's average degree by twice the subscriptions",
+        1.0,
+        "dc-brokers",
+        lambda table: table.where(series="RingPT").mean("average_degree") / 40,
+        tolerance=0.15,
+        note='printed as "roughly equal"; mean over distributions',
+        reason="on skewed interests many rings run through the same few popular topics and share links",
     ),
     Statement(
         "dc Fig 12",

@@ -19,6 +19,10 @@ BUILDS: tuple[Build, ...] = (
 SERIES = tuple(series for series, _, _ in BUILDS)
 DRAWN = ("GM", "GM2", "CyclePT", "HararyPT k=2", "HararyPT k=6", "HararyPT k=10")
 _RATE = "supposed: another exponential rate, which the paper does not print; an earlier trial with a steeper one found 12"
+_RARE = (
+    "it falls from 20 subscriptions on uniform interests; on skewed ones the first 50 bring rare topics in, whose few"
+    " subscribers need links of their own"
+)
 _RANDOM_TIES = "supposed: diameters depend on how ties are broken, which the paper does not say"
 
 
@@ -169,7 +173,7 @@ STATEMENTS = (
         "ktco-brokers",
         lambda table: _falls(table, "GM2", "brokers"),
         kind="at most",
-        tolerance=0.05,
+        tolerance=0.0,
         printed_as="falls",
     ),
     *(
@@ -236,19 +240,33 @@ STATEMENTS = (
         tolerance=0.15,
         printed_as="almost the same",
     ),
+    *(
+        Statement(
+            "ktco Fig 5",
+            f"{series}'s average degree falls with subscriptions (largest rise between two sizes)",
+            0.0,
+            "ktco-subscriptions",
+            lambda table, series=series: _falls(table, series, "subscriptions"),  # type: ignore[misc]
+            kind="at most",
+            tolerance=0.0,
+            printed_as="falls",
+            reason=_RARE,
+        )
+        for series in ("GM2", "GM")
+    ),
     Statement(
         "ktco Fig 5",
-        "GM2's average degree falls with subscriptions (largest rise between two sizes)",
+        "what GM2's average degree is above GM's shrinks with subscriptions (at most of them less that at fewest, the worst of the distributions)",
         0.0,
         "ktco-subscriptions",
-        lambda table: _falls(table, "GM2", "subscriptions"),
-        kind="at most",
-        tolerance=0.05,
-        printed_as="falls",
-        reason=(
-            "it falls from 20 subscriptions on uniform interests; on skewed ones the first 50 bring rare topics in,"
-            " whose few subscribers need links of their own"
+        lambda table: max(
+            (gaps := part.excesses("average_degree", "GM2", "GM", "subscriptions"))[-1] - gaps[0]
+            for part in table.by("distribution").values()
         ),
+        kind="at most",
+        tolerance=0.0,
+        printed_as="shrinks",
+        reason="it does on uniform interests; on skewed ones the first 50 subscriptions bring rare topics in, as above",
     ),
     *(
         Statement(
@@ -355,16 +373,19 @@ STATEMENTS = (
         printed_as="grows",
         form="{:.1f}",
     ),
-    Statement(
-        "ktco IX",
-        "GM2's average degree by GM's, mean over distributions",
-        1.65,
-        "ktco-brokers",
-        lambda table: fmean(
-            part.ratio("average_degree", "GM2", "GM") for part in table.by("distribution").values()
-        ),
-        tolerance=0.03,
-        note='printed as "about"',
-        reason="ours is nearer to GM; ties by low degree are a part of it (in one trial 4 to 6% of GM2's links on skewed interests, 1% on uniform ones), the rest we do not know",
+    *(
+        Statement(
+            f"ktco {section}",
+            "GM2's average degree by GM's, mean over distributions",
+            printed,
+            "ktco-brokers",
+            lambda table: fmean(
+                part.ratio("average_degree", "GM2", "GM") for part in table.by("distribution").values()
+            ),
+            tolerance=0.03,
+            note=f'printed as "{word}"; the paper has both figures, in sections I and IX',
+            reason="ties by low degree are a part of it (in one trial 4 to 6% of GM2's links on skewed interests, 1% on uniform ones); the rest is not known",
+        )
+        for section, printed, word in (("I", 1.5, "around"), ("IX", 1.65, "about"))
     ),
 )

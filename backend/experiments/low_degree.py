@@ -132,7 +132,7 @@ STATEMENTS = (
         "low-rho",
         lambda table: table.where(series="Low-ODA").steepest("max_degree", "rho"),
         kind="at most",
-        tolerance=0.1,
+        tolerance=0.0,
         printed_as="falls",
         reason=_EVEN + ": nothing is left to fall",
     ),
@@ -143,7 +143,7 @@ STATEMENTS = (
         "low-rho",
         lambda table: -table.where(series="Low-ODA").gentlest("average_degree", "rho"),
         kind="at most",
-        tolerance=0.1,
+        tolerance=0.0,
         printed_as="rises",
     ),
     *(

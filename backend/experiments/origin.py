@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +23,7 @@ from backend.experiments import measure as measuring
 from backend.experiments.sweep import Point, Sweep
 
 _DIGITS = 16
+_SHOWN = 8
 _TOLD = {"SWEEPS", "STATEMENTS", "FINDINGS", "CHAPTERS"}
 """What a sweep is called and what is said of its figures: changes nothing that was measured."""
 
@@ -53,6 +54,14 @@ def sources_of(measure: Callable[..., Any]) -> str:
     for file in sorted(set(own)):
         digest.update(_parsed(file).encode())
     return digest.hexdigest()[:_DIGITS]
+
+
+def fingerprint(sweeps: Iterable[Sweep]) -> str:
+    """Of everything that the figures of these sweeps depend on but for files of real interests, short enough to read out."""
+    digest = hashlib.sha256()
+    for sweep in sorted(sweeps, key=lambda sweep: sweep.name):
+        digest.update(f"{sweep.name} {sources_of(sweep.measure)}".encode())
+    return digest.hexdigest()[:_SHOWN]
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any
 from backend.demos import DEMOS
 from backend.experiments.beyond import REAL_TITLE
 from backend.experiments.catalogue import CHAPTERS, Chapter
+from backend.experiments.origin import fingerprint
 from backend.experiments.plots import svg, word
 from backend.experiments.results import Results, as_csv, table_of
 from backend.experiments.sources import DATA
@@ -23,6 +24,10 @@ _SIZES: dict[Size, str] = {
 }
 USUAL = 0.05
 """The room of a statement that says no other."""
+UNKNOWN = "not known"
+"""Why a figure of ours differs, where the statement gives no reason."""
+SOURCES = "sources"
+"""Before the fingerprint of what made a page, in its first lines."""
 _SHARES = ("pn_ratio", "above_bound", "repair_ratio")
 _WHOLE = (
     "brokers",
@@ -57,6 +62,13 @@ def write_page(
     return [page, *(folder / name for name in maker.files)]
 
 
+def sources_of_page(page: Path) -> str | None:
+    """The fingerprint that a page names, None where there is no page or it names none."""
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    found = re.search(rf", {SOURCES} `([0-9a-f]+)`\.", text)
+    return found[1] if found else None
+
+
 class _Maker:
     def __init__(self, results: Results, command: str, folder: str) -> None:
         self.results = results
@@ -81,31 +93,33 @@ class _Maker:
         return "\n\n".join([*self._head(chapters), *bodies]) + "\n"
 
     def _head(self, chapters: list[Chapter]) -> list[str]:
-        verdicts = Counter(
-            s.verdict(s.measured(self.tables)) for chapter in chapters for s in chapter.statements
-        )
-        slower = sum(
-            s.verdict(s.measured(self.tables)) == "differ" and "processor time" in s.note
-            for chapter in chapters
-            for s in chapter.statements
-        )
+        judged = [(s, s.judge(self.tables)[1]) for chapter in chapters for s in chapter.statements]
+        verdicts = Counter(verdict for _, verdict in judged)
+        slower = sum(verdict == "differ" and "processor time" in s.note for s, verdict in judged)
         missing = sum(self.missing.values())
-        unmeasured = f", {verdicts['not measured']} not measured" if verdicts["not measured"] else ""
+        undecided = "".join(
+            f", {verdicts[verdict]} {verdict}"
+            for verdict in ("not applicable", "not measured")
+            if verdicts[verdict]
+        )
         return [
             "# The papers, re-run",
             f"{_SIZES[self.size]} {self._seeds()} {self._points():,} points took {self.cpu / 60:.0f} processor minutes"
-            + (f" with TopicWeave {' and '.join(sorted(self.versions))}." if self.versions else ".")
+            + (f" with TopicWeave {' and '.join(sorted(self.versions))}" if self.versions else "")
+            + f", {SOURCES} `{fingerprint(sweep for chapter in chapters for sweep in chapter.sweeps)}`."
             + (f" {missing:,} points are not measured yet." if missing else "")
             + f" Made in the project's directory, where the command is `.venv/bin/topicweave`, {self._with_data()}, by",
             f"```sh\n{self.command}\n```",
             self._how_to_make_it(chapters),
-            f"**{verdicts.total()} statements of the papers: {verdicts['agree']} agree, {verdicts['differ']} differ{unmeasured}.**"
+            f"**{verdicts.total()} statements of the papers: {verdicts['agree']} agree, {verdicts['differ']} differ{undecided}.**"
             f" Of those that differ, {slower} are running times. Where ours differs, the reason is given if we know it;"
-            " where none is given, we do not. A reason that was not tested is marked *supposed*.",
+            " where we do not, *not known* stands in its place. A reason that was not tested is marked *supposed*."
+            " *Not applicable* is what ours cannot tell for or against.",
             "How to read it:",
             "- *Printed* is the paper's number, *ours* the same figure from our own runs. They agree when they are within 5%"
             " of each other, or within the room that stands in brackets; a limit (≤, ≥) may be passed by that much too."
-            " Where the paper prints a word, the brackets hold what ours must be. The room was set by hand, for several"
+            " Where the paper prints a word, the brackets hold what ours must be; what falls, rises or is lower has no"
+            " room. The room of the others was set by hand, for several"
             " statements with our results in sight: the verdicts are not blind.\n"
             "- Interests are drawn with fixed sizes, topics without repeats, unless said otherwise; the exponential rate is"
             " gm's (a tenth of the topics holds 0.55), which the other papers do not print. Zipf's exponent is 0.5 in gm and"
@@ -144,10 +158,10 @@ class _Maker:
     def _how_to_make_it(self, chapters: list[Chapter]) -> str:
         points = sum(len(sweep.points("full")) for chapter in chapters for sweep in chapter.sweeps)
         other = (
-            "The same with `--quick` takes minutes."
+            "The same with `--quick` takes a quarter of the time, with fewer points and seeds."
             if self.size == "full"
             else f"The full size is the same without `--quick`: the papers' own sizes, more seeds, {points:,} points,"
-            " hours. It can be stopped and started again: what is measured is kept, until an algorithm or a file changes."
+            " half an hour of one processor. It can be stopped and started again: what is measured is kept, until an algorithm or a file changes."
         )
         return (
             f"Where real interests come from stands [below](#{_anchor(REAL_TITLE)}); the command does without those that"
@@ -196,11 +210,11 @@ def statements_table(statements: Iterable[Statement], tables: Mapping[str, Table
     """Printed and ours, with a verdict, a row a statement."""
     lines = ["| where | statement | printed | ours | verdict | |", "|---|---|--:|--:|---|---|"]
     for s in statements:
-        value = s.measured(tables)
-        verdict = s.verdict(value)
+        value, verdict = s.judge(tables)
         ours = "-" if value is None else s.form.format(round(value, 6) + 0.0)
         mark = f"**{verdict}**" if verdict == "differ" else verdict
-        remark = "; ".join(filter(None, [s.reason if verdict == "differ" else "", s.note]))
+        reason = (s.reason or UNKNOWN) if verdict == "differ" else ""
+        remark = "; ".join(filter(None, [reason, s.note]))
         lines.append(f"| {s.paper} | {s.text} | {printed(s)} | {ours} | {mark} | {remark} |")
     return "\n".join(lines)
 
@@ -209,11 +223,18 @@ def printed(statement: Statement) -> str:
     """What the paper prints, and how near ours must be: a share of it, or the limits where it prints a word."""
     if statement.printed_as:
         return f"{statement.printed_as} ({_limits(statement)})"
-    number = statement.form.format(statement.printed)
+    number = _as_printed(statement)
     if statement.kind == "exactly":
         return number
     sign, room = {"about": ("", "±"), "at most": ("≤ ", "+"), "at least": ("≥ ", "-")}[statement.kind]
     return f"{sign}{number}" + ("" if statement.tolerance == USUAL else f" ({room}{statement.tolerance:.0%})")
+
+
+def _as_printed(statement: Statement) -> str:
+    """The printed number with its own digits: the form is that of ours, and may have fewer."""
+    if statement.form.endswith("%}"):
+        return f"{100 * statement.printed:,.10g}%"
+    return f"{statement.printed:,.10g}"
 
 
 def _limits(statement: Statement) -> str:

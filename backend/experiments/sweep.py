@@ -12,7 +12,7 @@ from typing import Any, Literal
 Point = dict[str, Any]
 Record = dict[str, Any]
 Size = Literal["quick", "full"]
-Verdict = Literal["agree", "differ", "not measured"]
+Verdict = Literal["agree", "differ", "not applicable", "not measured"]
 
 POINT = "#"
 """The column of a table that tells which rows belong to one point."""
@@ -193,8 +193,11 @@ class Statement:
     note: str = ""
     """What to know about the comparison in any case."""
     form: str = "{:.2f}"
+    """Of our figure; the printed one has the digits it was given with."""
     printed_as: str = ""
     """The paper's own word, where it prints no number."""
+    applies: Callable[[Table], bool] = lambda _: True
+    """Whether our figure, where there is one, can tell for or against the printed one."""
 
     def measured(self, tables: Mapping[str, Table]) -> float | None:
         """Our figure, or None when the sweep was not run that far."""
@@ -202,6 +205,13 @@ class Statement:
             return self.ours(tables.get(self.sweep, Table(())))
         except NotMeasured:
             return None
+
+    def judge(self, tables: Mapping[str, Table]) -> tuple[float | None, Verdict]:
+        """Our figure, and what it says of the printed one."""
+        value = self.measured(tables)
+        if value is not None and not self.applies(tables[self.sweep]):
+            return value, "not applicable"
+        return value, self.verdict(value)
 
     def verdict(self, value: float | None) -> Verdict:
         """Whether a figure of ours agrees with the printed one."""

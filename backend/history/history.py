@@ -15,7 +15,7 @@ import structlog
 from neo4j.exceptions import DriverError, Neo4jError
 
 from algorithms import Overlay
-from backend.errors import Gone, NotFound, NotReady
+from backend.errors import Gone, NotFound, NotReady, first_line
 from backend.history.difference import Difference
 from backend.history.trend import Trend
 from backend.live import Feed, Mirror
@@ -202,7 +202,7 @@ class History:
         }
         base = min(done, key=lambda at: abs(at - version), default=None)
         if base is None or abs(base - version) > mirror.version - version:
-            base, overlay = mirror.version, await mirror.snapshot()
+            base, overlay = await mirror.snapshot()
         else:
             overlay = done[base]
         difference = await self._difference(base, version)
@@ -219,7 +219,7 @@ class History:
             try:
                 await self.forget(datetime.now(UTC))
             except (Neo4jError, DriverError, OSError) as error:
-                log.warning("old changes could not be removed", reason=str(error).splitlines()[0])
+                log.warning("old changes could not be removed", reason=first_line(error))
             except Exception:
                 log.exception("removing old changes failed")
             await asyncio.sleep(SECONDS_BETWEEN_REMOVALS)

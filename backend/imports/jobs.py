@@ -18,7 +18,7 @@ import structlog
 from neo4j.exceptions import DriverError, Neo4jError
 
 from backend.backup.restore import restore_whole
-from backend.errors import BadValue, Conflict, NotFound, NotReady, Problem
+from backend.errors import BadValue, Busy, Conflict, NotFound, NotReady, Problem, first_line
 from backend.imports.bounds import Bounds
 from backend.imports.living import LivingImport
 from backend.imports.merge import Federation, merge_plan, read_federation, result
@@ -151,6 +151,9 @@ class Imports:
     def start(self, request: ImportRequest, actor: str) -> Job:
         """Queue an import; what cannot be done to the overlay as it is now is refused at once."""
         self._refuse_unfit(request)
+        most = self._manager.settings.max_queued_imports
+        if (waiting := sum(job.state in ("queued", "running") for job in self._jobs.values())) >= most:
+            raise Busy(f"import: {waiting} wait already, at most {most} may (TOPICWEAVE_MAX_QUEUED_IMPORTS)")
         job = Job(str(uuid4()), request.kind, actor, stamp(datetime.now(UTC)))
         self._jobs[job.id] = job
         job.task = asyncio.create_task(self._run(job, request))
@@ -190,7 +193,7 @@ class Imports:
         except Problem as problem:
             job.fail(problem, request.without_folder(problem.detail))
         except (Neo4jError, DriverError, OSError) as error:
-            job.fail(NotReady(f"Neo4j does not answer: {str(error).splitlines()[0]}"))
+            job.fail(NotReady(f"Neo4j does not answer: {first_line(error)}"))
         except Exception as error:
             log.exception("an import failed", id=job.id)
             job.fail(Problem(f"{type(error).__name__}: {error}"))
@@ -199,8 +202,10 @@ class Imports:
             beats.cancel()
             await asyncio.gather(beats, return_exceptions=True)
             await asyncio.to_thread(request.discard)
+            # Where its end cannot be written, it is remembered here.
             with suppress(Neo4jError, DriverError, OSError):
                 await self._write(job)
+                del self._jobs[job.id]
 
     def _refuse_unfit(self, request: ImportRequest) -> None:
         mirror = self._manager.mirror
@@ -263,7 +268,8 @@ class Imports:
         interests, links = request.path("interests"), request.path("links")
         assert interests is not None
         assert links is not None
-        live, k = await writer.mirror.snapshot(), writer.mirror.policy.k
+        _, live = await writer.mirror.snapshot()
+        k = writer.mirror.policy.k
         bounds = Bounds.of(self._manager.settings)
         federation: Federation = await in_process(
             job.report, read_federation, live, interests, links, k, bounds
@@ -274,6 +280,8 @@ class Imports:
                 "merge",
                 job.actor,
                 planner(lambda overlay: merge_plan(overlay, federation)),
+                slow=True,
+                ahead=True,
                 seconds=SECONDS_OF_MERGE,
             )
         )
@@ -300,7 +308,7 @@ class Imports:
             raise
         if answer["version"] is not None:
             job.report(0.96, "loading")
-            while writer.importing:  # it looks for the end by itself, and then loads
+            while writer.replica.importing:  # it looks for the end by itself, and then loads
                 await asyncio.sleep(0.05)
             if writer.mirror.version != answer["version"]:
                 await writer.reload()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from algorithms import Interests
 from algorithms.live import Change, LiveOverlay, Plan, join, set_topics
 from backend.live import Proposal, Writer
-from backend.live.proposal import planner
+from backend.live.proposal import SIZE_AT_ONCE, SIZE_OF_A_STEP, planner
 from backend.worker import Report
-
-BROKERS_A_BATCH = 50
-"""A batch is planned on the event loop, where everybody else waits for it."""
 
 
 class LivingImport:
@@ -37,12 +35,28 @@ class LivingImport:
 
     async def run(self, report: Report) -> None:
         """Every broker of the file has exactly its topics; brokers the file does not name stay as they are."""
-        brokers = self._interests.brokers
-        for first in range(0, len(brokers), BROKERS_A_BATCH):
-            report(first / len(brokers), "joining")
-            await self._batch(brokers[first : first + BROKERS_A_BATCH])
+        done = 0
+        for batch in self._batches():
+            report(done / len(self._interests.brokers), "joining")
+            await self._batch(batch)
+            done += len(batch)
 
-    async def _batch(self, brokers: tuple[str, ...]) -> None:
+    def _batches(self) -> Iterator[list[str]]:
+        """As many brokers at a time as can be planned while everybody else waits, one at least."""
+        batch: list[str] = []
+        size = 0
+        for broker, topics in zip(
+            self._interests.brokers, self._interests.broker_sizes().tolist(), strict=True
+        ):
+            if batch and size + SIZE_OF_A_STEP + topics > SIZE_AT_ONCE:
+                yield batch
+                batch, size = [], 0
+            batch.append(broker)
+            size += SIZE_OF_A_STEP + topics
+        if batch:
+            yield batch
+
+    async def _batch(self, brokers: list[str]) -> None:
         counts = {"joined": 0, "changed": 0, "unchanged": 0}
 
         def plan(live: LiveOverlay) -> Plan:
@@ -61,7 +75,8 @@ class LivingImport:
             return live.plan(changes) if changes else Plan(live.version)
 
         before = self._writer.mirror.version
-        answer = await self._writer.submit(Proposal("batch", self._actor, planner(plan)))
+        slow = len(brokers) == 1 and len(self._interests.topics_of(brokers[0])) > SIZE_AT_ONCE
+        answer = await self._writer.submit(Proposal("batch", self._actor, planner(plan), slow=slow))
         done = self.done
         for name, count in counts.items():
             done[name] += count

@@ -30,6 +30,8 @@ from backend.worker import Report
 MOST_SUBSCRIPTIONS = 500_000
 """A merge is one transaction; more than this does not fit into a server of the default size."""
 CLASHES_NAMED = 5
+BROUGHT = "came with a federation that was merged"
+"""Why a link is open that the second federation had; no plan that is older closes it."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class _Merged(LinkChange):
     @property
     def reason(self) -> str:
         """Why, in words."""
-        return "came with a federation that was merged"
+        return BROUGHT
 
 
 @dataclass(frozen=True)

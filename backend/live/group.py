@@ -12,8 +12,7 @@ from uuid import uuid4
 from backend.live.head import Planned
 from backend.live.proposal import Proposal
 from backend.record import ChangeRecord
-from backend.store.commit import Commit, Statement
-from backend.store.idempotency import remember_answers
+from backend.store.commit import Commit, RememberedAnswer
 
 CHANGES_A_GROUP = 100
 FEWEST_APART = 16
@@ -53,18 +52,16 @@ class Attempt:
             if one.figures
         ]
 
-    def commit(self) -> Commit:
-        """What is to be written."""
+    def commit(self, base: int) -> Commit:
+        """What is to be written, where the mirror was at this version."""
         newcomers = {name: facts for one in self.planned for name, facts in one.proposal.newcomers.items()}
         answers = [
-            (repeatable.id, repeatable.fingerprint, json.dumps(one.answer.as_json()))
+            RememberedAnswer(repeatable.id, repeatable.fingerprint, json.dumps(one.answer.as_json()))
             for one in self.planned
             if (repeatable := one.proposal.repeatable)
         ]
-        also: list[Statement] = [remember_answers(answers)] if answers else []
-        for one in self.planned:
-            also.extend(one.proposal.also(one.answer.version))
-        return Commit(self.records, newcomers, also)
+        also = [statement for one in self.planned for statement in one.proposal.also(one.answer.version)]
+        return Commit(self.id, base, self.records, newcomers, answers, also)
 
 
 def next_group(waiting: Collection[Proposal], before: int) -> list[Proposal]:
@@ -77,9 +74,13 @@ def next_group(waiting: Collection[Proposal], before: int) -> list[Proposal]:
     keys: set[str] = set()
     for proposal in waiting:
         key = proposal.repeatable and proposal.repeatable.id
-        if len(group) == most or key in keys or (group and (proposal.alone or group[-1].alone)):
+        if len(group) == most or key in keys or (group and (_is_alone(proposal) or _is_alone(group[-1]))):
             break
         if key:
             keys.add(key)
         group.append(proposal)
     return group
+
+
+def _is_alone(proposal: Proposal) -> bool:
+    return proposal.alone or proposal.slow

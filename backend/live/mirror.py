@@ -1,8 +1,8 @@
 """The mirror: the committed overlay in memory.
 
 Everything here runs on the event loop and takes microseconds to milliseconds; whoever needs longer copies what it needs
-(:meth:`Mirror.topic_overlay`, :meth:`Mirror.freeze`) and goes on in a thread. Between two awaits the mirror is exactly
-one version, and never one that is not committed: the writer plans on it, takes the plans back, commits, and applies.
+(:meth:`Mirror.topic_overlay`, :meth:`Mirror.derived`) and goes on in a thread. Between two awaits the mirror is exactly
+one version, and never one that is not committed: the writer plans on a copy, and applies what was committed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
-
-import numpy as np
 
 from algorithms import BadInput, Overlay
 from algorithms.analysis import TopicAnalysis, topic_analysis
@@ -59,11 +57,6 @@ class Mirror:
             "average_degree": live.average_degree,
             "max_degree": live.max_degree,
         }
-
-    def degree_histogram(self) -> list[tuple[int, int]]:
-        """(degree, brokers of that degree), ascending, without empty degrees."""
-        degrees, counts = np.unique(self.live.degrees(), return_counts=True)
-        return list(zip(degrees.tolist(), counts.tolist(), strict=True))
 
     def facts_of(self, broker: str) -> BrokerFacts:
         """What is known of a broker beside its interests and links."""
@@ -117,19 +110,26 @@ class Mirror:
             for name, known in wanted.items()
         }
 
-    async def snapshot(self) -> Overlay:
-        """The whole overlay of this version as one value; made once a version, in a thread."""
-        return await self.derived("snapshot", lambda overlay: overlay)
+    async def snapshot(self) -> tuple[int, Overlay]:
+        """A version, and the whole overlay of it as one value; made once a version, in a thread."""
+        return await self.derived("snapshot", lambda overlay, _: overlay)
 
-    async def derived(self, name: str, work: Callable[[Overlay], Answer]) -> Answer:
-        """Something worked out from the whole overlay of this version: once, in a thread, for all who ask."""
+    async def derived(self, name: str, work: Callable[[Overlay, Policy], Answer]) -> tuple[int, Answer]:
+        """Something worked out from the whole overlay and its policy, and the version of both: no older than this call.
+
+        It is done in a thread, once a version for all who ask, and of each kind one at a time: while changes come, those
+        who ask every moment would have it done for every version at once.
+        """
         version, future = self._derived.get(name, (-1, None))
+        while future is not None and not future.done() and version != self.version:
+            await asyncio.wait([future])
+            version, future = self._derived[name]
         if future is None or version != self.version or (future.done() and future.exception()):
-            freeze = self.live.freeze()
-            future = asyncio.ensure_future(asyncio.to_thread(lambda: work(freeze())))
-            self._derived[name] = (self.version, future)
+            freeze, policy, version = self.live.freeze(), self.policy, self.version
+            future = asyncio.ensure_future(asyncio.to_thread(lambda: work(freeze(), policy)))
+            self._derived[name] = (version, future)
         answer: Answer = await asyncio.shield(future)
-        return answer
+        return version, answer
 
     # Changes
 

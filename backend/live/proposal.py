@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from algorithms import BadInput
-from algorithms.live import LiveOverlay, Plan
+from algorithms.live import Change, LiveOverlay, Plan
 from backend.errors import BadValue, Conflict, NotFound, Problem
 from backend.record import Kind, Pair
 from backend.store.commit import Statement
 from backend.store.database import SECONDS_OF_COMMIT
 from backend.store.overlay import BrokerFacts
+
+SIZE_AT_ONCE = 2000
+"""Topics and links of what is planned on the event loop at once."""
+SIZE_OF_A_STEP = 20
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,9 @@ class Proposal:
     """Whether it becomes a version even when it changes no link and no subscription: a policy."""
     alone: bool = False
     """Whether it must be planned on what is committed, with no other change of its group before it."""
+    slow: bool = False
+    """Whether planning it may take longer than everybody else should wait: a thread does it, with no other change of its
+    group. So its plan may lean on what the thread can read while the event loop goes on."""
     ahead: bool = False
     """Whether it may be planned while those before it are being committed: its plan depends on nothing but the overlay
     that ``plan`` is given, and its commit does nothing besides."""
@@ -129,6 +136,16 @@ class Proposal:
         """Tell the caller why not, unless it was told something already."""
         if not self.done.done():
             self.done.set_exception(error)
+
+
+def takes_long(live: LiveOverlay, changes: Iterable[Change]) -> bool:
+    """Whether planning these may take longer than everybody else should wait: about a millisecond for a broker with
+    twenty topics, and more for those who name many, or whose links have to be replaced."""
+    size = 0
+    for change in changes:
+        gone = change.op != "join" and change.op != "subscribe" and change.broker in live
+        size += SIZE_OF_A_STEP + len(change.topics) + (live.degree_of(change.broker) if gone else 0)
+    return size > SIZE_AT_ONCE
 
 
 def planner(make: Callable[[LiveOverlay], Plan]) -> Callable[[LiveOverlay], Plan]:

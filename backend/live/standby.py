@@ -64,7 +64,7 @@ class Standby:
     async def _take_up(self) -> None:
         """What was built before this start."""
         mirror = self._writer.mirror
-        known = {broker: its async for broker, its in self._database.stream("backups/read_backups")}
+        known = dict(await self._database.read_many("backups/read_backups"))
         async with self._writer.holding():
             if mirror is self._writer.mirror:
                 mirror.live.enter_backups(known)

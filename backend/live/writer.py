@@ -17,29 +17,29 @@ import asyncio
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from itertools import chain
 
 import structlog
 from neo4j.exceptions import ClientError, ConstraintError, DriverError, Neo4jError
 
-from algorithms import BadInput
-from backend.errors import Conflict, NotReady, Problem
+from backend.errors import Conflict, NotReady, Problem, first_line
+from backend.live.answers import Answers
 from backend.live.feed import Feed
 from backend.live.group import Attempt, next_group
 from backend.live.head import Head, check_version
 from backend.live.mirror import Mirror
 from backend.live.proposal import Answer, Proposal
+from backend.live.replica import DoesNotFit, Replica
 from backend.metrics import Metrics
-from backend.record import ChangeRecord
 from backend.store import Database, OutcomeUnknown
-from backend.store.commit import commit_at, lock_overlay, read_changes, was_committed, write_commit
+from backend.store.commit import commit_at, lock_overlay, was_committed, write_commit
 from backend.store.database import Transaction
 from backend.store.idempotency import find_answers, forget_old_answers
-from backend.store.importing import wipe_import
-from backend.store.loading import read_overlay
-from backend.store.overlay import StoredOverlay, read_facts, read_policy
+from backend.store.overlay import StoredOverlay
+from backend.turns import Turns
 
 log = structlog.get_logger(__name__)
 
@@ -51,32 +51,19 @@ SECONDS_TO_SETTLE = 20.0
 RETRIES = 5
 SECONDS_BEFORE_RETRY = 0.01
 """Doubled each time, and drawn below that, so that two who stand in each other's way do not meet again."""
-RECORDS_AT_ONCE = 500
-SECONDS_BEFORE_ANSWERS = 0.05
-"""The callers of a group may wait so long for the next one to be on its way."""
-ANSWERS_AT_ONCE = 4
-"""Callers who are answered together come back together: a few at a time, the loop hears Neo4j in between."""
 SECONDS_OF_PLANNING = 0.03
 """Reads are not kept waiting for longer, behind changes that could not be planned ahead."""
 PLANNED_AHEAD = 256
-
-
-class _DoesNotFit(Exception):
-    """What another process committed cannot be followed; the overlay must be loaded anew."""
 
 
 class Writer:
     """Takes proposals in the order they come, and keeps the mirror at what is committed."""
 
     def __init__(self, database: Database, stored: StoredOverlay, feed: Feed, metrics: Metrics) -> None:
-        self.mirror = Mirror(stored)
+        self.replica = Replica(database, stored, feed, self._lose_head)
         self.feed = feed
         self.healthy = True
         """Whether the last look at Neo4j got an answer."""
-        self.importing = False
-        """Whether an import fills the overlay: nothing is served or changed until it is over."""
-        self.unfit: str | None = None
-        """Why what Neo4j holds cannot be loaded: nothing is served or changed until somebody has mended it."""
         self._database = database
         self._metrics = metrics
         self._waiting: deque[Proposal] = deque()
@@ -84,14 +71,16 @@ class Writer:
         self._turn = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
-        self._answers: deque[tuple[Proposal, Answer]] = deque()
+        self._answers = Answers()
+        self._planning = ThreadPoolExecutor(1, "planning")
+        """Of its own, as commits have one: what requests do in threads keeps no change waiting."""
+        self._previews = Turns("dry run", 1, 16)
         self._head: Head | None = None
         self._taken: list[Proposal] = []
         """The group that waits for the lock."""
         self._is_planning = False
         self._writing = False
         """Whether the head is ahead of the mirror by a group that is being written."""
-        self._reloaded: list[Callable[[], None]] = []
 
     def start(self) -> None:
         """Begin to work."""
@@ -104,9 +93,15 @@ class Writer:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            self._tell_all()
+            self._answers.tell_all()
             self._refuse(self._waiting, NotReady("the API is shutting down; nothing was changed"))
             self._waiting.clear()
+        self._planning.shutdown(wait=False)
+
+    @property
+    def mirror(self) -> Mirror:
+        """The live overlay as it is committed."""
+        return self.replica.mirror
 
     @property
     def queue_length(self) -> int:
@@ -116,7 +111,10 @@ class Writer:
     async def submit(self, proposal: Proposal) -> Answer:
         """The answer to a change, once it is durable; a problem when it is refused, and then nothing is changed."""
         if proposal.repeatable:
-            found = await find_answers(self._database, [proposal.repeatable.id])
+            try:
+                found = await find_answers(self._database, [proposal.repeatable.id])
+            except (Neo4jError, DriverError, OSError) as error:
+                raise _away(error) from error
             if found:
                 return proposal.repeatable.answer(*found[proposal.repeatable.id])
         self._waiting.append(proposal)
@@ -135,13 +133,17 @@ class Writer:
     async def write_now(self, proposal: Proposal) -> Answer:
         """Like :meth:`submit`, for whoever is :meth:`holding` the writer."""
         await self._handle_or_reload([proposal])
-        self._tell_all()
+        self._answers.tell_all()
         return await proposal.done
 
-    def preview(self, proposal: Proposal) -> Answer:
+    async def preview(self, proposal: Proposal) -> Answer:
         """What a change would come to now; nothing is changed."""
         check_version(proposal, self.mirror.version)
-        return Answer.of_plan(self.mirror.version, proposal.plan(self.mirror.live))
+        if not proposal.slow:
+            return Answer.of_plan(self.mirror.version, proposal.plan(self.mirror.live))
+        async with self._previews.one():
+            live = self.mirror.live.copy()
+            return Answer.of_plan(live.version, await asyncio.to_thread(proposal.plan, live))
 
     # The writing task
 
@@ -156,7 +158,7 @@ class Writer:
                 if group:
                     await self._handle_or_reload(group)
             if not self._waiting:
-                self._tell_all()
+                self._answers.tell_all()
                 self._came.clear()
 
     async def _handle_or_reload(self, group: list[Proposal]) -> None:
@@ -188,8 +190,9 @@ class Writer:
                 log.warning("commit with unknown outcome", group=attempt.id, reason=str(error))
                 if not await self._settle(attempt, group):
                     continue
-            except _DoesNotFit:
-                await self._reload()
+                self._head = None  # made meanwhile, it stands on what was before this commit
+            except DoesNotFit:
+                await self.replica.reload()
                 continue
             except ConstraintError as error:
                 await self._one_by_one(group, error)
@@ -202,7 +205,7 @@ class Writer:
                     continue
                 if isinstance(error, ClientError):  # it is there, and says no
                     self._refuse(
-                        group, NotReady(f"Neo4j refuses the commit, nothing was changed: {_line(error)}")
+                        group, NotReady(f"Neo4j refuses the commit, nothing was changed: {first_line(error)}")
                     )
                     return
                 self.healthy = False
@@ -219,11 +222,11 @@ class Writer:
             for proposal in group:
                 await self._handle([proposal])
             return
-        log.error("a constraint of Neo4j refuses a change", kind=group[0].kind, reason=_line(error))
+        log.error("a constraint of Neo4j refuses a change", kind=group[0].kind, reason=first_line(error))
         self._refuse(
             group,
             Conflict(
-                f"Neo4j holds something that no change made, and that this one would need a second time: {_line(error)}"
+                f"Neo4j holds something that no change made, and that this one would need a second time: {first_line(error)}"
             ),
         )
 
@@ -231,21 +234,19 @@ class Writer:
         seconds = max(proposal.seconds for proposal in group)
         self._taken = group
         try:
-            if all(proposal.ahead for proposal in group) and await self._commit_ahead(
-                attempt, group, seconds
-            ):
-                return
+            if all(proposal.ahead for proposal in group):
+                await self._plan_slow(group)
+                if await self._commit_ahead(attempt, group, seconds):
+                    return
             async with self._database.transaction(seconds) as transaction:
                 version = await lock_overlay(transaction, attempt.id)
-                while self.mirror.version != version:
-                    records = await read_changes(transaction, self.mirror.version, RECORDS_AT_ONCE)
-                    if not records or not await self._replay(records):
-                        raise _DoesNotFit
+                await self.replica.follow(transaction, version)
                 await self._answer_repeats(transaction, group)
+                await self._plan_slow(group)
                 self._plan(attempt, group)
                 self._taken, self._writing = [], True
-                asyncio.get_running_loop().call_soon(self._tell)  # when what is to be written is on its way
-                await write_commit(transaction, attempt.commit())
+                self._answers.tell_soon()  # when what is to be written is on its way
+                await write_commit(transaction, attempt.commit(version))
         except BaseException:
             self._head = None
             raise
@@ -257,15 +258,23 @@ class Writer:
         keys = [proposal.repeatable.id for proposal in group if proposal.repeatable]
         self._plan(attempt, group)
         self._taken, self._writing = [], True
-        asyncio.get_running_loop().call_soon(self._tell)  # when what is to be written is on its way
+        self._answers.tell_soon()  # when what is to be written is on its way
         self._plan_soon()
-        if await commit_at(self._database, self.mirror.version, attempt.id, keys, attempt.commit(), seconds):
+        if await commit_at(self._database, attempt.commit(self.mirror.version), keys, seconds):
             return True
         attempt.forget()
         self._head, self._taken, self._writing = None, group, False
         return False
 
     # Planning
+
+    async def _plan_slow(self, group: list[Proposal]) -> None:
+        """Have a thread plan a slow change, on a head of its own: reads go on, and nobody plans ahead meanwhile."""
+        slow = [proposal for proposal in group if proposal.slow and not proposal.done.done()]
+        if slow and not self._is_planned(slow[0]):
+            head, self._head, self._writing = Head(self.mirror), None, True
+            await asyncio.get_running_loop().run_in_executor(self._planning, head.plan, slow[0])
+            self._head = head
 
     def _plan(self, attempt: Attempt, group: list[Proposal]) -> None:
         """Plan what of the group was not planned ahead."""
@@ -307,7 +316,7 @@ class Writer:
             if proposal not in head and not proposal.done.done()
         )
         proposal = next(following, None)
-        if proposal is None or not proposal.ahead or len(head) >= PLANNED_AHEAD:
+        if proposal is None or not proposal.ahead or proposal.slow or len(head) >= PLANNED_AHEAD:
             return
         try:
             head.plan(proposal)
@@ -316,6 +325,9 @@ class Writer:
             self._head = None
         else:
             self._plan_soon()
+
+    def _lose_head(self) -> None:
+        self._head = None
 
     def _is_planned(self, proposal: Proposal) -> bool:
         return self._head is not None and proposal in self._head
@@ -376,26 +388,8 @@ class Writer:
             if not one.proposal.ahead:
                 self._head = None
         self.feed.publish(attempt.records)
-        self._tell_all()
-        self._answers.extend((one.proposal, one.answer) for one in attempt.planned)
-        asyncio.get_running_loop().call_later(SECONDS_BEFORE_ANSWERS, self._tell_all)
-
-    def _tell(self) -> None:
-        """Answer callers of the last group, and the others in a moment.
-
-        Where others wait, that is left until those are planned and sent: answering takes this process as long as
-        writing takes Neo4j, and so both have something to do.
-        """
-        for _ in range(min(ANSWERS_AT_ONCE, len(self._answers))):
-            proposal, answer = self._answers.popleft()
-            proposal.answer(answer)
-        if self._answers:
-            asyncio.get_running_loop().call_soon(self._tell)
-
-    def _tell_all(self) -> None:
-        while self._answers:
-            proposal, answer = self._answers.popleft()
-            proposal.answer(answer)
+        self._answers.tell_all()
+        self._answers.add((one.proposal, one.answer) for one in attempt.planned)
 
     # Other processes
 
@@ -407,11 +401,11 @@ class Writer:
                 continue
             try:
                 async with self._turn:
-                    await self._catch_up()
+                    await self.replica.catch_up()
                 self.healthy = True
             except (Neo4jError, DriverError, OSError) as error:
                 if self.healthy:
-                    log.warning("Neo4j does not answer", reason=_line(error))
+                    log.warning("Neo4j does not answer", reason=first_line(error))
                 self.healthy = False
             except NotReady as problem:
                 log.warning("the overlay is not served", reason=problem.detail)
@@ -425,68 +419,14 @@ class Writer:
             try:
                 await forget_old_answers(self._database)
             except (Neo4jError, DriverError, OSError) as error:
-                log.warning("old answers could not be removed", reason=_line(error))
+                log.warning("old answers could not be removed", reason=first_line(error))
             await asyncio.sleep(3600)
-
-    async def _catch_up(self) -> None:
-        """Apply what others committed; where that does not fit, load the overlay anew."""
-        found = await self._database.read("overlay/read_version")
-        if found and found[0]["state"] == "importing":
-            self.importing = True
-            await wipe_import(self._database)
-            return
-        if self.importing or self.unfit or not found or found[0]["version"] < self.mirror.version:
-            await self._reload()
-            return
-        while self.mirror.version < found[0]["version"]:
-            records = await read_changes(self._database, self.mirror.version, RECORDS_AT_ONCE)
-            if not records or not await self._replay(records):
-                await self._reload()
-                return
-
-    async def _replay(self, records: list[ChangeRecord]) -> bool:
-        # All that Neo4j is asked for comes first: if it goes away in between, nothing is half followed.
-        changed = any(record.kind == "policy" for record in records)
-        policy = await read_policy(self._database) if changed else None
-        joined = [broker for record in records for broker in record.joined]
-        facts = await read_facts(self._database, joined) if joined else {}
-        self._head = None
-        for record in records:
-            if record.version != self.mirror.version + 1 or record.kind == "import":
-                return False
-            try:
-                self.mirror.replay(record)
-            except BadInput as error:
-                log.warning("a recorded change does not fit", version=record.version, reason=str(error))
-                return False
-            self.feed.publish([record])
-        self.mirror.facts |= {broker: known for broker, known in facts.items() if broker in self.mirror.live}
-        if policy:
-            self.mirror.set_policy(policy)
-        return True
-
-    async def _reload(self) -> None:
-        try:
-            stored = await read_overlay(self._database)
-        except (Neo4jError, DriverError, OSError):
-            raise
-        except Exception as error:
-            # A link or a value that somebody put there by hand; what the mirror holds may be outdated by now.
-            self.unfit = f"what Neo4j holds cannot be loaded: {_line(error)}"
-            raise NotReady(self.unfit) from error
-        self.unfit = None
-        if stored is not None:
-            self.mirror, self._head = Mirror(stored), None
-            self.importing = False
-            self.feed.restart()
-            for tell in self._reloaded:
-                tell()
 
     async def _reload_at_last(self) -> None:
         """Load the overlay anew, however long that takes: the mirror may not be what is committed."""
         while not self._stopping:
             try:
-                await self._reload()
+                await self.replica.reload()
             except (Neo4jError, DriverError, OSError) as error:
                 self.healthy = False
                 self._refuse_waiting(_away(error))
@@ -498,14 +438,15 @@ class Writer:
             else:
                 return
 
+    async def catch_up(self) -> None:
+        """Follow what other processes have committed by now, for whoever was told of something newer than the mirror."""
+        async with self._turn:
+            await self.replica.catch_up()
+
     async def reload(self) -> None:
         """Load the overlay anew, as after an import."""
         async with self._turn:
-            await self._reload()
-
-    def on_reload(self, tell: Callable[[], None]) -> None:
-        """Have a function called whenever the mirror was replaced by another."""
-        self._reloaded.append(tell)
+            await self.replica.reload()
 
     def _refuse_waiting(self, problem: Problem) -> None:
         self._refuse(self._waiting, problem)
@@ -519,12 +460,8 @@ class Writer:
 
 
 def _away(error: Exception) -> NotReady:
-    return NotReady(f"Neo4j does not answer, nothing was changed: {_line(error)}")
+    return NotReady(f"Neo4j does not answer, nothing was changed: {first_line(error)}")
 
 
 def _is_away(error: Neo4jError) -> bool:
     return "DatabaseUnavailable" in (error.code or "")
-
-
-def _line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

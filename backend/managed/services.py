@@ -38,10 +38,11 @@ def api_service(settings: Settings, neo4j: Mapping[str, str]) -> Service:
 
 def console_service(settings: Settings) -> Service:
     """The console, which knows the API and nothing else."""
+    key_file = str(settings.api_key_file) if settings.console_key == "home" else ""
     environment = {
         **_common(settings),
         "TOPICWEAVE_API_URL": settings.local_api_url,
-        "TOPICWEAVE_API_KEY_FILE": str(settings.api_key_file),
+        "TOPICWEAVE_API_KEY_FILE": key_file,
     }
     command = (sys.executable, "-m", "ui")
     url = f"http://127.0.0.1:{settings.console_port}"
@@ -55,6 +56,7 @@ def _common(settings: Settings) -> dict[str, str]:
         "TOPICWEAVE_API_PORT": str(settings.api_port),
         "TOPICWEAVE_CONSOLE_PORT": str(settings.console_port),
         "PYTHONUNBUFFERED": "1",  # a log's last lines are the ones that matter
+        "PYTHONSAFEPATH": "1",  # whatever lies where it is started is not ours
     }
     return {**given, "TOPICWEAVE_DEMO": settings.demo} if settings.demo else given
 

@@ -2,9 +2,10 @@
 
 Live changes are planned on the live links alone, by any process, so the live overlay is a (k)TCO at every version. The
 target is a second overlay beside it, which follows every change with a repair of its own and so is a (k)TCO of the same
-interests at every version too. A batch opens links of the target that are not open; only when none is left, a batch
+interests at every version too. A batch opens links of the target that are not open, and where none is left after it, it
 closes links that are not of the target: what stays open then contains the target. Each batch is planned under the lock
-of its commit, so nothing comes between the look and the step. It ends when both are the same.
+of its commit, so nothing comes between the look and the step. It ends with the batch that makes both the same: with
+clients that never rest, a moment later they differ again.
 
 Nothing but the candidates and the state is kept in Neo4j: a process that resumes fits the candidates to the interests
 of that moment and goes on. Rolling back is the same with the links of before as candidates.
@@ -18,7 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 
 import structlog
 from neo4j.exceptions import DriverError, Neo4jError
@@ -26,11 +27,13 @@ from neo4j.exceptions import DriverError, Neo4jError
 from algorithms import BadInput, LiveOverlay
 from algorithms.live import LinkChange, Plan, plan_around
 from backend.errors import NotReady, Problem
-from backend.failures import failed_since
+from backend.failures import LATELY, failed_since
+from backend.imports.merge import BROUGHT
 from backend.live import Mirror, Proposal
 from backend.manager import Manager
 from backend.rebuilds.build import fitted
-from backend.rebuilds.rebuild import Activation, Rebuild, State, links_before
+from backend.rebuilds.rebuild import NO_WISHES, Activation, Rebuild, State, links_before
+from backend.rebuilds.settling import Settling
 from backend.record import ChangeRecord, Pair
 from backend.store import rebuilds as store
 from backend.store.commit import Statement
@@ -38,6 +41,8 @@ from backend.store.commit import Statement
 log = structlog.get_logger(__name__)
 
 LINKS_A_BATCH = 250
+LARGEST_BATCH = 4
+"""Times that: a batch grows while churn brings more to open than batches open, or as much."""
 SECONDS_BETWEEN_LOOKS = 0.5
 SECONDS_BETWEEN_BEATS = 2.0
 SECONDS_AFTER_TROUBLE = 1.0
@@ -45,7 +50,7 @@ SECONDS_OF_FOLLOWING = 0.01
 """The target follows for so long at a time, then lets others have the event loop."""
 RECORDS_AT_ONCE = 8
 SUBSCRIPTIONS_FOLLOWED = 2000
-"""A change of more subscriptions (a federation was merged) is not followed: the target is made anew, in a thread."""
+"""A change of more subscriptions is not followed, nor is a merge: the target is made anew, in a thread."""
 
 
 class _Lost(Exception):
@@ -65,12 +70,15 @@ class Activator:
         self._target: LiveOverlay | None = None
         self._wanted: set[Pair] = set()
         self._to_open: dict[Pair, None] = {}
-        self._to_close: dict[Pair, None] = {}
-        self._opened_at: dict[str, int] = {}
-        """The version with the newest link of each broker: what its agent must acknowledge before anything is closed."""
+        self._to_close: dict[Pair, int] = {}
+        """Since which version of the target, the oldest first."""
+        self._given_up: dict[str, int] = {}
+        self._settling = Settling({}, self._given_up)
         self._after_batch = Activation()
-        self._late_since: float | None = None
-        """Since when agents are waited for."""
+        self._left = (0, 0)
+        """To open and to close, after the batch that was planned last."""
+        self._left_before = (1 << 62, 0)
+        self._growth = 1
 
     @property
     def _activation(self) -> Activation:
@@ -117,8 +125,8 @@ class Activator:
         await self._catch_up()
         activation = self._activation
         if not self._to_open and not self._to_close:
-            return await self._finish()
-        if not self._to_open and not self._settled():
+            return await self._finish(self._target.version)
+        if not self._may_go_on():
             activation.phase = "settling"
             await self._write()
             await self._pause(SECONDS_BETWEEN_LOOKS)
@@ -132,11 +140,17 @@ class Activator:
             alone=True,
         )
         try:
-            await self._manager.writer.submit(proposal)
+            answer = await self._manager.writer.submit(proposal)
         except NotReady:
             await self._heed_wishes()  # where it was refused because it is not ours any more, this says so
             raise
-        return False
+        grows = self._left >= self._left_before
+        self._growth = min(2 * self._growth, LARGEST_BATCH) if grows else max(self._growth // 2, 1)
+        self._left_before = self._left
+        to_open, to_close = self._left
+        if not to_open:
+            self._settling.is_whole(answer.version)
+        return not (to_open or to_close) and await self._finish(answer.version)
 
     async def _heed_wishes(self) -> bool:
         """Read what operators want meanwhile; whether it is to be paused."""
@@ -147,9 +161,11 @@ class Activator:
         activation = self._activation
         if found[0].get("returning") and not activation.rollback:
             self.rebuild.activation = activation = Activation(
-                rollback=True, before_kept=activation.before_kept, actor=activation.actor
+                rollback=True,
+                before_kept=activation.before_kept,
+                actor=found[0].get("returned_by") or activation.actor,
             )
-            self._target = self._late_since = None
+            self._target = None
         activation.paused = bool(found[0].get("paused"))
         return activation.paused
 
@@ -163,7 +179,7 @@ class Activator:
         """The target for the interests of now: the candidates that still make sense, and what they lack."""
         rebuild, database, activation = self.rebuild, self._manager.database, self._activation
         if not activation.before_kept:
-            await store.delete_candidates(database, rebuild.before)
+            await store.clear_candidates(database, rebuild.id, self._owner, under=rebuild.before)
             await store.write_candidates(
                 database,
                 rebuild.id,
@@ -174,7 +190,9 @@ class Activator:
             )
             activation.before_kept = True
             await self._write()
-        links = await store.read_candidates(database, rebuild.before if activation.rollback else rebuild.id)
+        links = set(
+            await store.read_candidates(database, rebuild.before if activation.rollback else rebuild.id)
+        )
         mirror = self._manager.mirror
         # No await between these copies: they are one version.
         freeze, version, policy, live = (
@@ -183,48 +201,51 @@ class Activator:
             mirror.policy,
             dict(mirror.links),
         )
-        failed = failed_since(mirror, self.rebuild.created_at)
+        failed = failed_since(mirror, rebuild.created_at - LATELY)
+        # A federation that was merged since the plan was made keeps its links: the plan knew nothing of them.
+        links |= {
+            link
+            for link, (since, reason) in live.items()
+            if reason == BROUGHT and since > rebuild.base_version
+        }
 
         def make() -> tuple[LiveOverlay, set[Pair]]:
-            overlay = fitted(freeze(), links, policy.k)
+            overlay = fitted(freeze(), list(links), policy.k)
             target = LiveOverlay(overlay, policy.repairs(), check=False, version=version)
             for a, b in sorted(failed.intersection(overlay.link_names())):
                 with suppress(BadInput):  # its topics have nobody else
                     target.apply(plan_around(target, a, b, failed))
             target.version = version
             wanted = set(target.snapshot().link_names())
-            self._compare(wanted, live)
+            self._compare(wanted, live, version)
             return target, wanted
 
         self._target, self._wanted = await asyncio.to_thread(make)
         self._mirror = mirror
 
-    def _compare(self, wanted: set[Pair], live: dict[Pair, tuple[int, str]]) -> None:
-        """What is left to open and to close, and since when each broker has its newest link, from scratch."""
+    def _compare(self, wanted: set[Pair], live: dict[Pair, tuple[int, str]], version: int) -> None:
+        """What is left to open and to close, and what agents have to open, from scratch."""
         self._to_open = dict.fromkeys(sorted(wanted - live.keys()))
-        self._to_close = dict.fromkeys(sorted(live.keys() - wanted))
-        self._opened_at = {}
-        for link, (since, _) in live.items():
-            if link in wanted:
-                self._opened(link, since)
+        self._to_close = dict.fromkeys(sorted(live.keys() - wanted), version)
+        self._settling = Settling(self._manager.mirror.facts, self._given_up)
+        for link in wanted & live.keys():
+            self._settling.opened(link, live[link][0])
 
-    def _opened(self, link: Pair, version: int) -> None:
-        for end in link:
-            self._opened_at[end] = max(version, self._opened_at.get(end, 0))
-
-    def _compare_again(self, touched: set[Pair]) -> None:
-        """The same for the links that something happened to."""
+    def _compare_again(self, touched: set[Pair], version: int) -> None:
+        """The same for the links that something happened to at a version of the target."""
         live = self._manager.mirror.links
         for link in sorted(touched):
             is_open, is_wanted = link in live, link in self._wanted
-            for links, belongs in (
-                (self._to_open, is_wanted and not is_open),
-                (self._to_close, is_open and not is_wanted),
-            ):
-                if belongs:
-                    links[link] = None
-                else:
-                    links.pop(link, None)
+            if is_wanted and not is_open:
+                self._to_open[link] = None
+            else:
+                self._to_open.pop(link, None)
+            if is_open and not is_wanted:
+                self._to_close.setdefault(link, version)
+            else:
+                self._to_close.pop(link, None)
+            if is_wanted and is_open:
+                self._settling.opened(link, live[link][0])
 
     async def _catch_up(self) -> None:
         """Let the target follow all that happened since the last look, a moment at a time."""
@@ -243,7 +264,8 @@ class Activator:
                 not records
                 or target.policy != mirror.live.policy
                 or any(
-                    len(record.subscribed) + len(record.unsubscribed) > SUBSCRIPTIONS_FOLLOWED
+                    record.kind == "merge"
+                    or len(record.subscribed) + len(record.unsubscribed) > SUBSCRIPTIONS_FOLLOWED
                     for record in records
                 )
             ):
@@ -264,10 +286,7 @@ class Activator:
             self._wanted |= opened
             touched |= opened | closed
         target.version = record.version
-        for link in record.opened:
-            if link in self._wanted:
-                self._opened(link, record.version)
-        self._compare_again(touched)
+        self._compare_again(touched, record.version)
 
     def _target_plans(self, target: LiveOverlay, record: ChangeRecord) -> Iterator[Plan]:
         """What a change of the live overlay means for the target."""
@@ -275,7 +294,7 @@ class Activator:
         if changes:
             yield target.plan(changes)
         if record.kind == "failure":
-            failed = failed_since(self._manager.mirror, self.rebuild.created_at)
+            failed = failed_since(self._manager.mirror, self.rebuild.created_at - LATELY)
             for a, b in record.closed:
                 if (a, b) in self._wanted:
                     yield plan_around(target, a, b, failed)
@@ -283,15 +302,20 @@ class Activator:
     # Batches
 
     def _plan_batch(self, live: LiveOverlay) -> Plan:
-        """The next links to open, or to close when all of the target is open; called under the lock of the commit."""
+        """The next links to open, and where that is all of the target, to close; called under the lock of the commit."""
         self._follow()
-        opened, closed = list(islice(self._to_open, LINKS_A_BATCH)), []
-        if not opened and self._settled():
-            closed = list(islice(self._to_close, LINKS_A_BATCH))
+        most = LINKS_A_BATCH * self._growth
+        opened, closed = list(islice(self._to_open, most)), []
+        if len(opened) == len(self._to_open):
+            until = self._settling.may_close(self._manager.mirror.policy.settle_seconds, opened)
+            ready = takewhile(lambda link: self._to_close[link] <= until, self._to_close)
+            # Under churn there is always something to open.
+            closed = list(islice(ready, max(most - len(opened), 1 + most // 5)))
+        self._left = len(self._to_open) - len(opened), len(self._to_close) - len(closed)
         now = self._activation
         self._after_batch = replace(
             now,
-            phase="opening" if opened else "closing",
+            phase="closing" if closed else "opening",
             opened=now.opened + len(opened),
             to_open=now.opened + len(self._to_open),
             closed=now.closed + len(closed),
@@ -317,24 +341,16 @@ class Activator:
     def _note(self) -> None:
         self.rebuild.activation = self._after_batch
 
-    def _settled(self) -> bool:
-        """Whether agents say that their new links are open, or the time they are given for it has passed.
-
-        All of them are waited for, not the two ends of a link alone: what replaces it may be a path through others.
-        """
-        mirror = self._manager.mirror
-        late = any(
-            (facts.lease is not None or facts.acked is not None)
-            and (facts.acked or 0) < self._opened_at.get(broker, 0)
-            for broker, facts in mirror.facts.items()
-        )
-        if not late:
-            self._late_since = None
-            return True
-        if self._late_since is None:
-            self._late_since = time.monotonic()
+    def _may_go_on(self) -> bool:
+        """Whether there is something to open, or something to close whose replacements have settled."""
+        assert self._target is not None
         # The policy is asked at each look: an operator may shorten the time while it runs.
-        return time.monotonic() - self._late_since >= mirror.policy.settle_seconds
+        seconds = self._manager.mirror.policy.settle_seconds
+        oldest = next(iter(self._to_close.values()), None)
+        if not self._to_open:
+            self._settling.is_whole(self._target.version)
+        self._settling.look(seconds, oldest)
+        return bool(self._to_open) or (oldest is not None and oldest <= self._settling.may_close(seconds, ()))
 
     # Its record
 
@@ -355,8 +371,8 @@ class Activator:
         if found is None:
             raise _Lost
 
-    async def _finish(self) -> bool:
-        """All is as planned: the rebuild is active, or planned again; what was active before is history.
+    async def _finish(self, version: int) -> bool:
+        """All was as planned at a version: the rebuild is active, or planned again; what was active before is history.
 
         False where an operator wants it back meanwhile, or another process has it: the next step looks.
         """
@@ -367,12 +383,12 @@ class Activator:
             error=None,
             activation=replace(self._activation, phase="done"),
         )
-        properties = {**ended.properties(), "owner": None, "paused": None, "returning": None}
+        properties = {**ended.properties(), **NO_WISHES, "owner": None}
         replaced = await store.end_activation(database, ended.id, self._owner, properties, heed=not back)
         if replaced is None:
             return False
         self.rebuild = ended
-        log.info("activation ends", id=ended.id, state=ended.state, version=self._manager.mirror.version)
+        log.info("activation ends", id=ended.id, state=ended.state, version=version)
         for other in replaced:
             await delete_links(self._manager, other)
         return True

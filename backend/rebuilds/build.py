@@ -11,7 +11,6 @@ import numpy as np
 
 from algorithms import Overlay, build, find_algorithm
 from algorithms.completion import completed
-from algorithms.interests import Ints
 from algorithms.progress import Progress
 from backend.errors import Problem
 from backend.rebuilds.plan import keep_curve, make_plan
@@ -22,9 +21,14 @@ Pair = tuple[str, str]
 
 
 def build_links(
-    report: Report, before: Overlay, algorithm: str, params: dict[str, Any], seed: int, k: int
-) -> tuple[Ints, Plan]:
-    """The new links and what they would change."""
+    report: Report,
+    before: Overlay,
+    algorithm: str,
+    params: dict[str, Any],
+    seed: int,
+    k: int,
+) -> Plan:
+    """What new links would change; the links themselves are reported as soon as they are known."""
     chosen = find_algorithm(algorithm)
     curve = algorithm == "weave"
     earlier = before if chosen.sticky else None
@@ -39,10 +43,11 @@ def build_links(
     weak = after.topics_below(k)
     if weak:
         raise Problem(f"the new links are below the policy's k = {k}: {weak[0]}")
+    report(0.5, after.links)
     plan = make_plan(before, after, _part(report, 0.5, 0.7) if curve else _part(report, 0.7, 0.9))
     if curve:
         plan["keep_curve"] = keep_curve(before, after, params, seed, _part(report, 0.7, 0.95))
-    return after.links, plan
+    return plan
 
 
 def fitted_plan(report: Report, before: Overlay, links: list[Pair], k: int) -> Plan:

@@ -11,14 +11,16 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from neo4j.exceptions import DriverError, Neo4jError
 
 from algorithms import find_algorithm
 from algorithms.bulk import BULK, parse_bulk
+from algorithms.interests import Ints
 from algorithms.registry import Value
 from backend.errors import BadValue, Problem
 from backend.manager import Manager
@@ -27,10 +29,12 @@ from backend.rebuilds.rebuild import WAITING, Rebuild
 from backend.store import rebuilds as store
 from backend.worker import Report, in_process
 
+Answer = TypeVar("Answer")
 Plan = dict[str, Any]
 Engine = Callable[[Manager, Rebuild, Report], Any]
 _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_TO_STOP = 10.0
+_SECONDS_AWAY = 60.0
 
 
 def promised_k(algorithm: str, params: dict[str, Value]) -> int:
@@ -40,17 +44,32 @@ def promised_k(algorithm: str, params: dict[str, Value]) -> int:
 
 
 async def run_local(manager: Manager, rebuild: Rebuild, report: Report) -> Plan:
-    """Build in a spawned process, then store the links."""
+    """Build in a spawned process; while it measures what the links would change, they are stored."""
     mirror = manager.mirror
-    rebuild.base_version = mirror.version
-    before = await mirror.snapshot()
-    links, plan = await in_process(
-        report, build_links, before, rebuild.algorithm, rebuild.params, rebuild.seed, mirror.policy.k
-    )
+    rebuild.base_version, before = await mirror.snapshot()
     brokers = before.interests.brokers
-    report(0.95, "storing the links")
-    pairs = [(brokers[a], brokers[b]) for a, b in np.sort(links, axis=1).tolist()]
-    await store.write_candidates(manager.database, rebuild.id, pairs, ["running"])
+    storing: list[asyncio.Task[None]] = []
+
+    async def keep(links: Ints) -> None:
+        pairs = [(brokers[a], brokers[b]) for a, b in np.sort(links, axis=1).tolist()]
+        await store.write_candidates(manager.database, rebuild.id, pairs, ["running"])
+
+    def heard(share: float, stage: str | Ints) -> None:
+        if isinstance(stage, str):
+            report(share, stage)
+        else:
+            storing.append(asyncio.create_task(keep(stage)))
+
+    try:
+        plan: Plan = await in_process(
+            heard, build_links, before, rebuild.algorithm, rebuild.params, rebuild.seed, mirror.policy.k
+        )
+        report(0.95, "storing the links")
+        await asyncio.gather(*storing)
+    finally:
+        for task in storing:
+            task.cancel()
+        await asyncio.gather(*storing, return_exceptions=True)
     return plan
 
 
@@ -71,6 +90,7 @@ async def run_spark(manager: Manager, rebuild: Rebuild, report: Report) -> Plan:
             **os.environ,
             "NEO4J_USER": settings.neo4j_user,
             "NEO4J_PASSWORD": settings.find_neo4j_password(),
+            "PYTHONSAFEPATH": "1",  # whatever lies where the API was started is not ours
         },
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
@@ -95,16 +115,27 @@ async def run_spark(manager: Manager, rebuild: Rebuild, report: Report) -> Plan:
         lines = (await told).decode(errors="replace").strip().splitlines()
         line = lines[-1].removeprefix("error: ") if lines else f"exit code {process.returncode}"
         raise Problem(f"the Spark job failed: {line}")
-    found = await store.read_one(manager.database, rebuild.id)
+    found = await _answered(lambda: store.read_one(manager.database, rebuild.id))
     rebuild.report = Rebuild.from_properties(found[0]).report if found else None
     report(0.9, "measuring the new links")
     mirror = manager.mirror
-    rebuild.base_version = mirror.version
-    before = await mirror.snapshot()
-    links = await store.read_candidates(manager.database, rebuild.id)
+    rebuild.base_version, before = await mirror.snapshot()
+    links = await _answered(lambda: store.read_candidates(manager.database, rebuild.id))
     return await in_process(
         lambda share, stage: report(0.9 + 0.1 * share, stage), fitted_plan, before, links, mirror.policy.k
     )
+
+
+async def _answered(ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    """What Neo4j answers; where it is away, it is waited for as long as the job itself would."""
+    ending = time.monotonic() + _SECONDS_AWAY
+    while True:
+        try:
+            return await ask()
+        except (DriverError, Neo4jError, OSError):
+            if time.monotonic() > ending:
+                raise
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
@@ -128,7 +159,7 @@ def check_request(
     chosen = find_algorithm(algorithm)
     if engine == "spark" and algorithm not in BULK:
         raise BadValue(f"engine: spark has {', '.join(BULK)} (got {algorithm!r})", field="algorithm")
-    parsed = parse_bulk(algorithm, params) if engine == "spark" else chosen.checked(params, brokers)
+    parsed = parse_bulk(algorithm, params, brokers) if engine == "spark" else chosen.checked(params, brokers)
     if "seed" in params:
         raise BadValue(f"params.seed: give seed beside params (got {params['seed']!r})", field="params.seed")
     refuse_below(k, algorithm, parsed)

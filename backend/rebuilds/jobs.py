@@ -17,7 +17,7 @@ from backend.errors import Busy, Conflict, NotFound, NotReady, Problem
 from backend.manager import Manager
 from backend.rebuilds.activation import Activator, delete_links, drop_links
 from backend.rebuilds.engines import ENGINES, check_request, refuse_below
-from backend.rebuilds.rebuild import BEFORE, OVER, UNDER_WAY, Activation, Engine, Rebuild, State
+from backend.rebuilds.rebuild import BEFORE, NO_WISHES, OVER, UNDER_WAY, Activation, Engine, Rebuild, State
 from backend.store import rebuilds as store
 
 log = structlog.get_logger(__name__)
@@ -25,6 +25,8 @@ log = structlog.get_logger(__name__)
 SECONDS_BETWEEN_BEATS = 1.0
 SECONDS_BETWEEN_TRIES = 0.5
 SECONDS_BETWEEN_ROUNDS = 5.0
+SECONDS_WITHOUT_ANSWER = 10.0
+"""Who has not been heard for so long by Neo4j may just not have heard Neo4j, as we have not: his silence counts from now."""
 SECONDS_BETWEEN_SWEEPS = 600.0
 """For links of rebuilds that are over: whoever dropped one may have ended, or lost Neo4j, before its links were gone."""
 LOST = "the API process that ran it ended before it did"
@@ -59,6 +61,9 @@ class Rebuilds:
         self._activations: dict[str, tuple[Activator, asyncio.Task[None]]] = {}
         self._rounds: asyncio.Task[None] | None = None
         self._stopping = False
+        self._answered_at: float | None = None
+        self._hears_since = float("-inf")
+        """Since when Neo4j answers us without a long gap."""
 
     def start(self) -> None:
         """Begin to look for what other processes left behind."""
@@ -103,12 +108,13 @@ class Rebuilds:
 
     def _seen(self, properties: dict[str, Any], silent: bool) -> Rebuild:
         """The state is what is stored; how far a job of ours is, is known better here."""
+        self._note_answer()
         rebuild = Rebuild.from_properties(properties)
         mine = self._jobs.get(rebuild.id)
         if rebuild.state in UNDER_WAY:
             if mine:
                 rebuild.progress = mine.rebuild.progress
-            elif silent:
+            elif self._is_gone(silent):
                 rebuild.state, rebuild.error = "failed", LOST
         return rebuild
 
@@ -217,8 +223,8 @@ class Rebuilds:
 
     # Deciding
 
-    async def cancel(self, rebuild_id: str) -> Rebuild:
-        """Stop computing; of one that is being activated, go back."""
+    async def cancel(self, rebuild_id: str, actor: str) -> Rebuild:
+        """Stop computing; of one that is being activated, go back, in the name of who wants it."""
         rebuild = await self.find(rebuild_id)
         if rebuild.state in UNDER_WAY:
             await self._wish(rebuild, "cancelled", UNDER_WAY, cancelling=True)
@@ -227,17 +233,18 @@ class Rebuilds:
                 mine.call_off()
                 await asyncio.gather(*[mine.whole] if mine.whole else [], return_exceptions=True)
         elif rebuild.state == "activating":
-            await self._wish(rebuild, "cancelled", ("activating",), returning=True, paused=False)
+            wish = {"returning": True, "returned_by": actor, "paused": False}
+            await self._wish(rebuild, "cancelled", ("activating",), **wish)
         else:
             raise self._not_now(rebuild, "cancelled", "queued, running or activating")
         return await self.find(rebuild_id)
 
-    async def drop(self, rebuild_id: str) -> Rebuild:
+    async def drop(self, rebuild_id: str, actor: str) -> Rebuild:
         """A plan that is not wanted; its links go."""
         rebuild = await self.find(rebuild_id)
         if rebuild.state in UNDER_WAY:
             with suppress(Conflict):  # it has ended meanwhile
-                return await self.cancel(rebuild_id)
+                return await self.cancel(rebuild_id, actor)
             rebuild = await self.find(rebuild_id)
         if rebuild.state in OVER:
             await delete_links(self._manager, rebuild.id)  # an error may have left some
@@ -270,10 +277,17 @@ class Rebuilds:
         await self._wish(rebuild, done, ("activating",), paused=paused)
         return await self.find(rebuild_id)
 
-    async def _wish(self, rebuild: Rebuild, done: str, states: tuple[State, ...], **wanted: bool) -> None:
+    async def _wish(self, rebuild: Rebuild, done: str, states: tuple[State, ...], **wanted: object) -> None:
         """Note what an operator wants; whoever works on the rebuild, in whichever process, heeds it."""
-        if await store.change(self._database, rebuild.id, wanted, states, beats=False) is None:
-            raise self._not_now(await self.find(rebuild.id), done, " or ".join(states))
+        unless = "returning" if wanted.get("returning") else None
+        back = rebuild.activation is not None and rebuild.activation.rollback
+        if (unless and back) or await store.change(
+            self._database, rebuild.id, wanted, states, beats=False, unless=unless
+        ) is None:
+            now = await self.find(rebuild.id)
+            if unless and now.state in states:
+                raise Conflict(f"rebuild: {rebuild.id!r} goes back already", field="rebuild")
+            raise self._not_now(now, done, " or ".join(states))
         mine = self._activations.get(rebuild.id)
         if mine:
             mine[0].wishes.set()
@@ -285,7 +299,7 @@ class Rebuilds:
             rebuild.id,
             state,
             self.owner,
-            {**rebuild.properties(), "paused": None, "returning": None},
+            {**rebuild.properties(), **NO_WISHES},
         )
         if begun is not None:
             if not begun:  # it was activated, or dropped, between our look and this
@@ -309,8 +323,10 @@ class Rebuilds:
         while True:
             try:
                 _ = self._manager.writer
-                for properties, silent in await store.read_in(self._database, (*UNDER_WAY, "activating")):
-                    if silent and properties["id"] not in self._jobs:
+                found = await store.read_in(self._database, (*UNDER_WAY, "activating"))
+                self._note_answer()
+                for properties, silent in found:
+                    if self._is_gone(silent) and properties["id"] not in self._jobs:
                         await self._pick_up(Rebuild.from_properties(properties))
                 if time.monotonic() - swept_at > SECONDS_BETWEEN_SWEEPS:
                     await self._sweep()
@@ -323,6 +339,16 @@ class Rebuilds:
             except Exception:
                 log.exception("looking for what is left of rebuilds failed")
             await asyncio.sleep(SECONDS_BETWEEN_ROUNDS)
+
+    def _note_answer(self) -> None:
+        now = time.monotonic()
+        if self._answered_at is not None and now - self._answered_at > SECONDS_WITHOUT_ANSWER:
+            self._hears_since = now
+        self._answered_at = now
+
+    def _is_gone(self, silent: bool) -> bool:
+        """Whether somebody who is silent in Neo4j had the time to be heard since Neo4j answers."""
+        return silent and time.monotonic() - self._hears_since >= store.SECONDS_UNTIL_SILENT
 
     async def _pick_up(self, rebuild: Rebuild) -> None:
         if rebuild.state in UNDER_WAY:

@@ -82,6 +82,7 @@ def _figures(overlay: Overlay) -> dict[str, Any]:
         "max_degree": found.max_degree,
         "mean_diameter": found.topic_diameter_mean,
         "max_diameter": found.topic_diameter_max,
+        "diameters_sampled": found.topic_diameters_sampled,
         "topics_apart": found.topics_apart,
         "degree_histogram": sorted(found.degree_histogram.items()),
     }

@@ -20,6 +20,9 @@ WAITING = "waiting"
 UNDER_WAY: tuple[State, ...] = ("queued", "running")
 OVER: tuple[State, ...] = ("failed", "cancelled", "dropped")
 
+NO_WISHES: dict[str, Any] = {"paused": None, "returning": None, "returned_by": None}
+"""What operators may wish of an activation, as properties of its node, before any of them does."""
+
 
 @dataclass
 class Activation:

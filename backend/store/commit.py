@@ -1,7 +1,8 @@
 """Commits: the net effect of a group of changes, and their records, in one transaction or not at all.
 
 The first statement locks the Overlay node, so commits of all processes come one after the other, and what is planned
-while the lock is held is planned on the newest version.
+while the lock is held is planned on the newest version. All that a commit changes is one statement: each answer of the
+server that has to be waited for costs a change as much as its planning.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import cypher
 from backend.errors import NotReady
 from backend.record import ChangeRecord, Pair
 from backend.store.database import Database, Transaction
@@ -21,13 +23,48 @@ Statement = tuple[str, dict[str, Any]]
 """The name of a statement and its parameters."""
 
 
+class RememberedAnswer(NamedTuple):
+    """What a repetition of a request is to be answered."""
+
+    key: str
+    fingerprint: str
+    """Of the request."""
+    answer: str
+    """As JSON."""
+
+
 @dataclass(frozen=True)
 class Commit:
     """A group of changes, one version each, and what else belongs into their transaction."""
 
+    group: str
+    base: int
+    """The version it was planned on."""
     records: Sequence[ChangeRecord]
     newcomers: Mapping[str, BrokerFacts]
+    answers: Sequence[RememberedAnswer] = ()
     also: Sequence[Statement] = ()
+
+    def statements(self, keys: Sequence[str]) -> list[Statement]:
+        """What is to be run; the first one returns nothing where the commit is not to be, as it was planned on another
+        version, or one of these Idempotency-Keys was answered before."""
+        commit = {
+            "group": self.group,
+            "base": self.base,
+            "keys": list(keys),
+            **_net_effect(self),
+            "answers": [answer._asdict() for answer in self.answers],
+            "records": [record.properties() for record in self.records],
+            "version": self.records[-1].version if self.records else self.base,
+        }
+        return [("change/write_commit", {"commit": commit}), *self.also]
+
+
+async def prepare_commits(database: Database) -> None:
+    """Have Neo4j plan the statement of commits, or the first change would wait for it; a plan made without a parameter is
+    not kept."""
+    for name, parameters in Commit("", 0, (), {}).statements(()):
+        await database.run(f"EXPLAIN {cypher.statement(name)}", **parameters)
 
 
 async def lock_overlay(transaction: Transaction, group: str) -> int:
@@ -39,17 +76,18 @@ async def lock_overlay(transaction: Transaction, group: str) -> int:
 
 
 async def write_commit(transaction: Transaction, commit: Commit) -> None:
-    """Write a commit; it is durable when the transaction has ended well."""
-    for name, parameters in (*_statements(commit), *commit.also):
+    """Write a commit under the lock; it is durable when the transaction has ended well."""
+    (name, parameters), *also = commit.statements(())
+    if not await transaction.run(name, **parameters):
+        raise RuntimeError(f"the overlay left version {commit.base} under the lock")
+    for name, parameters in also:
         await transaction.run(name, **parameters)
 
 
-async def commit_at(
-    database: Database, version: int, group: str, keys: list[str], commit: Commit, seconds: float
-) -> bool:
-    """Lock, write and commit in one go what was planned for a version; False where that was not to be, as somebody
+async def commit_at(database: Database, commit: Commit, keys: Sequence[str], seconds: float) -> bool:
+    """Lock, write and commit in one go what was planned without the lock; False where that was not to be, as somebody
     else committed meanwhile, or answered one of these Idempotency-Keys."""
-    return await database.commit_at(version, group, keys, [*_statements(commit), *commit.also], seconds)
+    return await database.commit_if(lambda: commit.statements(keys), seconds)
 
 
 async def was_committed(database: Database, group: str) -> bool:
@@ -65,44 +103,29 @@ async def read_changes(database: Database | Transaction, after: int, limit: int)
     return [ChangeRecord.from_node(row["change"]) for row in found]
 
 
-def _statements(commit: Commit) -> Iterable[Statement]:
-    """The net effect: what one change of the group adds and a later one removes is never written."""
+def _net_effect(commit: Commit) -> dict[str, Any]:
+    """Parameters of the statement: what one change of the group adds and a later one removes is never written."""
     net = _Net()
     for record in commit.records:
         net.add(record)
-    stay = set(net.left)
-    if net.closed:
-        yield "change/remove_links", {"rows": [{"a": a, "b": b} for a, b in sorted(net.closed)]}
-    unsubscribed = _by_broker(pair for pair in net.unsubscribed if pair[0] not in stay)
-    if unsubscribed:
-        yield "change/remove_subscriptions", {"rows": unsubscribed}
-    if net.left:
-        yield "change/remove_brokers", {"ids": sorted(net.left)}
-    if net.joined:
-        topics = {row["broker"]: row["topics"] for row in _by_broker(net.subscribed)}
-        yield (
-            "change/add_brokers",
-            {
-                "rows": [
-                    _broker_row(name, topics.get(name, []), commit.newcomers) for name in sorted(net.joined)
-                ]
-            },
-        )
-    subscribed = _by_broker(pair for pair in net.subscribed if pair[0] not in net.joined)
-    if subscribed:
-        yield "change/add_subscriptions", {"rows": subscribed}
-    if net.opened:
-        rows = [
+    left = set(net.left)
+    topics = {row["broker"]: row["topics"] for row in _by_broker(net.subscribed)}
+    return {
+        "closed": [{"a": a, "b": b} for a, b in sorted(net.closed)],
+        "unsubscribed": _by_broker(pair for pair in net.unsubscribed if pair[0] not in left),
+        "left": sorted(left),
+        "joined": [_broker_row(name, topics.get(name, []), commit.newcomers) for name in sorted(net.joined)],
+        "subscribed": [
+            {"broker": broker, "topics": names}
+            for broker, names in topics.items()
+            if broker not in net.joined
+        ],
+        "opened": [
             {"a": a, "b": b, "since": since, "reason": reason}
             for (a, b), (since, reason) in sorted(net.opened.items())
-        ]
-        yield "change/add_links", {"rows": rows}
-    ended = sorted({topic for _, topic in net.unsubscribed})
-    if ended:
-        yield "change/remove_topics", {"names": ended}
-    if commit.records:
-        rows = [record.properties() for record in commit.records]
-        yield "change/add_changes", {"rows": rows, "version": commit.records[-1].version}
+        ],
+        "ended": sorted({topic for _, topic in net.unsubscribed}),
+    }
 
 
 class _Net:

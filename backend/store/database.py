@@ -12,22 +12,23 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Self
 
 import neo4j
 from neo4j.exceptions import ClientError, DriverError, Neo4jError, TransientError
 
 import cypher
-from backend.errors import CannotRun
+from backend.errors import CannotRun, first_line
 
 OLDEST_SERVER = (5, 26)
 SCHEMA_VERSION = 4
 """Raised with every change of cypher/schema; a database with a higher one was written by a newer TopicWeave."""
 
 SECONDS_OF_RETRIES = 5.0
+SECONDS_IDLE = 2.0
 SECONDS_FOR_SCHEMA = 60.0
 ROWS_AT_ONCE = 5000
 SECONDS_OF_COMMIT = 60.0
@@ -64,18 +65,23 @@ class Database:
             # A young database has not met every label and property yet; that is no news, twice a second.
             "notifications_disabled_classifications": ["UNRECOGNIZED"],
             "connection_acquisition_timeout": 10,
+            # A connection that was idle while the server restarted is noticed before a change is sent over it.
+            "liveness_check_timeout": SECONDS_IDLE,
             "max_transaction_retry_time": SECONDS_OF_RETRIES,
         }
         self._driver = neo4j.AsyncGraphDatabase.driver(uri, **options)
         # For commits, which come one after the other.
         self._blocking = neo4j.GraphDatabase.driver(uri, **options)
         self._commits = ThreadPoolExecutor(1, "commits")
+        # Of their own, so that their end can be waited for: who asked may have gone, and left a thread reading.
+        self._reads = ThreadPoolExecutor(4, "reads")
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self._commits.shutdown)
+        for threads in (self._commits, self._reads):
+            await asyncio.to_thread(threads.shutdown)
         await asyncio.to_thread(self._blocking.close)
         await self._driver.close()
 
@@ -88,20 +94,33 @@ class Database:
 
     async def write(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run one writing statement in its own transaction."""
-        result = await self._driver.execute_query(cypher.statement(name), parameters)
+        return await self.write_within(None, name, **parameters)
+
+    async def write_within(
+        self, seconds: float | None, name: str, /, **parameters: Any
+    ) -> list[neo4j.Record]:
+        """Run one writing statement in its own transaction, which the server ends after ``seconds``."""
+        query = neo4j.Query(cypher.statement(name), timeout=seconds)
+        result = await self._driver.execute_query(query, parameters)
         return result.records
 
-    async def stream(self, name: str, /, **parameters: Any) -> AsyncIterator[list[Any]]:
-        """The values of each record of a reading statement, however many there are, as they arrive."""
-        async with self._driver.session(
-            default_access_mode=neo4j.READ_ACCESS, fetch_size=ROWS_AT_ONCE
-        ) as session:
-            result = await session.run(neo4j.Query(cypher.statement(name)), parameters)
-            async for record in result:
-                yield record.values()
+    async def read_many(self, name: str, /, **parameters: Any) -> list[list[Any]]:
+        """The values of each record of a reading statement that finds many. A thread reads them: the event loop goes on,
+        and without one, decoding is less than half the work. Read anew where a commit came in the way."""
+
+        def work(transaction: neo4j.ManagedTransaction) -> list[list[Any]]:
+            return [record.values() for record in transaction.run(cypher.statement(name), parameters)]
+
+        def read() -> list[list[Any]]:
+            with self._blocking.session(
+                default_access_mode=neo4j.READ_ACCESS, fetch_size=ROWS_AT_ONCE
+            ) as session:
+                return session.execute_read(work)
+
+        return await asyncio.get_running_loop().run_in_executor(self._reads, read)
 
     def rows(self, name: str, /, **parameters: Any) -> Iterator[tuple[Any, ...]]:
-        """The same for a thread that reads everything: without an event loop, decoding is less than half the work."""
+        """The records of a statement that reads everything, as they arrive; for a thread, through a driver of its own."""
         with (
             neo4j.GraphDatabase.driver(self.uri, auth=self._auth, notifications_min_severity="OFF") as driver,
             driver.session(default_access_mode=neo4j.READ_ACCESS, fetch_size=ROWS_AT_ONCE) as session,
@@ -140,48 +159,27 @@ class Database:
             except BaseException:
                 transaction.cancel()
                 raise
-            try:
+            with _committing():
                 await transaction.commit()
-            except (Neo4jError, DriverError, OSError) as error:
-                if _surely_undone(error):
-                    raise
-                raise OutcomeUnknown(_first_line(error)) from error
 
-    async def commit_at(
-        self,
-        version: int,
-        group: str,
-        keys: list[str],
-        statements: Sequence[tuple[str, dict[str, Any]]],
-        seconds: float,
+    async def commit_if(
+        self, statements: Callable[[], Sequence[tuple[str, dict[str, Any]]]], seconds: float
     ) -> bool:
-        """Commit statements that were made for a version, if the overlay is still at it and knows none of these
-        Idempotency-Keys; whether that was so. Errors as :meth:`transaction`.
+        """Run statements and commit, if the first of them returns something; whether it did. Errors as
+        :meth:`transaction`.
 
-        A thread speaks to the server: no answer of it has to wait for what else the event loop has to do.
+        A thread makes them and speaks to the server: no answer of it has to wait for what else the event loop has to do.
         """
 
         def commit() -> bool:
             with self._blocking.session() as session:
                 transaction = session.begin_transaction(timeout=seconds)
-
-                def run(name: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
-                    return list(transaction.run(cypher.statement(name), parameters))
-
-                locked = [row.data() for row in run("change/lock_overlay", {"group": group})]
-                if locked != [{"version": version, "state": "live"}] or (
-                    keys and run("idempotency/find_answers", {"keys": keys})
-                ):
-                    transaction.rollback()
-                    return False
-                for name, parameters in statements:
-                    run(name, parameters)
-                try:
+                for i, (name, parameters) in enumerate(statements()):
+                    if not list(transaction.run(cypher.statement(name), parameters)) and not i:
+                        transaction.rollback()
+                        return False
+                with _committing():
                     transaction.commit()
-                except (Neo4jError, DriverError, OSError) as error:
-                    if _surely_undone(error):
-                        raise
-                    raise OutcomeUnknown(_first_line(error)) from error
             return True
 
         return await asyncio.get_running_loop().run_in_executor(self._commits, commit)
@@ -207,7 +205,7 @@ class Database:
                     refused, deadline = True, time.monotonic() + seconds_for_password
                 if time.monotonic() >= deadline:
                     verb = "refuses our user or password" if refused else "does not answer"
-                    raise CannotRun(f"Neo4j at {self.uri} {verb}: {_first_line(error)}") from None
+                    raise CannotRun(f"Neo4j at {self.uri} {verb}: {first_line(error)}") from None
                 await asyncio.sleep(0.3 if refused else 0.1)
             else:
                 self.up.set()
@@ -253,10 +251,17 @@ class Database:
                 return
 
 
+@contextmanager
+def _committing() -> Iterator[None]:
+    """Names what an error of a commit means."""
+    try:
+        yield
+    except (Neo4jError, DriverError, OSError) as error:
+        if _surely_undone(error):
+            raise
+        raise OutcomeUnknown(first_line(error)) from error
+
+
 def _surely_undone(error: Exception) -> bool:
     """Whether an error of a commit says that it was rolled back; a server in trouble, or on its way down, says nothing."""
     return isinstance(error, (ClientError, TransientError)) and not (error.code or "").endswith("Unavailable")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

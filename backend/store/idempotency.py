@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import cypher
-from backend.store.commit import Statement
 from backend.store.database import Database, Transaction
 
 HOURS_KEPT = 24
@@ -16,14 +15,6 @@ async def find_answers(database: Database | Transaction, keys: Sequence[str]) ->
     read = database.run if isinstance(database, Transaction) else database.read
     found = await read("idempotency/find_answers", keys=list(keys))
     return {row["key"]: (row["fingerprint"], row["answer"]) for row in found}
-
-
-def remember_answers(rows: list[tuple[str, str, str]]) -> Statement:
-    """A statement of the changes' own transaction; each row is key, fingerprint and answer."""
-    return (
-        "idempotency/add_answers",
-        {"rows": [{"key": key, "fingerprint": print_, "answer": answer} for key, print_, answer in rows]},
-    )
 
 
 async def forget_old_answers(database: Database) -> None:

@@ -43,7 +43,7 @@ async def read_overlay(database: Database) -> StoredOverlay | None:
         after = await _state(database)
         if after is None or after["state"] == "importing":
             continue
-        records = await _records(database, before["version"], after["version"])
+        records = await read_records(database, before["version"], after["version"])
         if records is None:  # an import or a restore came between, or what happened then is kept no more
             continue
         mixture.redo(records)
@@ -61,7 +61,7 @@ async def _state(database: Database) -> dict[str, Any] | None:
     return dict(found[0]) if found else None
 
 
-async def _records(database: Database, after: int, last: int) -> list[ChangeRecord] | None:
+async def read_records(database: Database, after: int, last: int) -> list[ChangeRecord] | None:
     """The records of these versions; None where they do not tell everything that happened."""
     records: list[ChangeRecord] = []
     while after + len(records) < last:

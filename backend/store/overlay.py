@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from neo4j.exceptions import ConstraintError
@@ -24,6 +24,11 @@ class Lease:
     seconds: int
     until: datetime
 
+    @property
+    def begins(self) -> datetime:
+        """When the broker was heard of, or given grace."""
+        return self.until - timedelta(seconds=self.seconds)
+
 
 @dataclass
 class BrokerFacts:
@@ -37,9 +42,19 @@ class BrokerFacts:
     """Links its agent could not open: [{link, reason, at}]."""
 
     @property
+    def has_agent(self) -> bool:
+        """Whether somebody opens its links who can say so."""
+        return self.lease is not None or self.acked is not None
+
+    @property
     def is_plain(self) -> bool:
         """Whether there is nothing to remember."""
         return not self.attributes and self.lease is None and self.acked is None and not self.failures
+
+    def as_of(self, version: int) -> BrokerFacts:
+        """A copy beside one version of the overlay, which an agent may be ahead of: it heard of more elsewhere."""
+        acked = None if self.acked is None else min(self.acked, version)
+        return BrokerFacts(self.attributes, self.lease, acked, self.failures)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from itertools import islice
@@ -167,7 +168,7 @@ async def write_candidates(
     ``under``: another id than its own to keep them under.
     """
     known = {"id": rebuild, "rebuild": under or rebuild, "states": list(states), "owner": owner}
-    rest = iter(sorted(links))
+    rest = iter(await asyncio.to_thread(sorted, links))
     while batch := list(islice(rest, CANDIDATES_A_BATCH)):
         rows = [{"a": a, "b": b} for a, b in batch]
         await _patiently(database, "rebuild/create_candidates", rows=rows, **known)
@@ -175,15 +176,22 @@ async def write_candidates(
 
 async def read_candidates(database: Database, rebuild: str) -> list[Pair]:
     """The links of a rebuild whose ends still live."""
-    return [(a, b) async for a, b in database.stream("rebuild/read_candidates", rebuild=rebuild)]
+    return [(a, b) for a, b in await database.read_many("rebuild/read_candidates", rebuild=rebuild)]
 
 
 async def delete_candidates(database: Database, rebuild: str) -> None:
     """Remove a rebuild's links, in batches; the first waits for a batch of them that is being written."""
+    await _delete(database, "rebuild/delete_candidates", rebuild=rebuild)
+
+
+async def clear_candidates(database: Database, rebuild: str, owner: str, *, under: str) -> None:
+    """Remove the links under another id than the rebuild's own, while it is activated by the owner."""
+    await _delete(database, "rebuild/clear_candidates", rebuild=under, id=rebuild, owner=owner)
+
+
+async def _delete(database: Database, name: str, **known: str) -> None:
     while True:
-        found = await _patiently(
-            database, "rebuild/delete_candidates", rebuild=rebuild, limit=CANDIDATES_A_BATCH
-        )
+        found = await _patiently(database, name, limit=CANDIDATES_A_BATCH, **known)
         if not found or found[0]["deleted"] < CANDIDATES_A_BATCH:
             return
 

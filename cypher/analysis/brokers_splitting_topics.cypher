@@ -1,8 +1,8 @@
 // Of the brokers with most links, whose loss would split the most topics?
 //
 // Exact for the brokers looked at, and silent about all others: one with few links may split more topics than a hub does.
-// Each takes a tenth of a second or more at 10,000 brokers, so all of them only where there are few: $brokers then is their
-// number. For all of a large overlay ask the API: GET /v1/brokers?sort=-blast_radius.
+// Each takes some hundredths of a second at 10,000 brokers, and all of them minutes: look at all only where there are few.
+// $brokers then is their number. For all of a large overlay ask the API: GET /v1/brokers?sort=-blast_radius.
 //
 // Group: robustness
 // Parameters:

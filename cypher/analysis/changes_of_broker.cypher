@@ -1,6 +1,7 @@
 // What happened to one broker?
 //
 // The newest changes first.
+// Looks through the whole history: it takes longer the more changes are kept.
 //
 // Group: history
 // Parameters:

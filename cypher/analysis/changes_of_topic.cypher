@@ -1,6 +1,7 @@
 // Who subscribed to one topic, and who gave it up?
 //
 // The newest changes first.
+// Looks through the whole history: it takes longer the more changes are kept.
 //
 // Group: history
 // Parameters:

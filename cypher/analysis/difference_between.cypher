@@ -1,6 +1,7 @@
 // Which links differ between two versions?
 //
 // A link opened and closed again in between does not show. No rows: nothing differs, or one of the versions is not kept.
+// Looks through all changes from $from to $to: it takes longer the more there are.
 //
 // Group: history
 // Parameters:

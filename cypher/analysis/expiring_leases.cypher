@@ -2,7 +2,7 @@
 //
 // Group: agents
 // Parameters:
-//   $seconds (integer, default 60): leases that end within so many seconds from now
+//   $seconds (integer, default 60, at least 0, at most 1000000000): leases that end within so many seconds from now
 //   $limit (integer, default 20, at least 1): so many rows at the most
 // Columns:
 //   broker: the broker's id

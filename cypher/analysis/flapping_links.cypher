@@ -1,5 +1,7 @@
 // Which links come and go most often?
 //
+// Looks through all changes since $since: it takes longer the more there are.
+//
 // Group: history
 // Parameters:
 //   $since (string, default "1970-01-01", ISO time): only changes at or after this day or time, UTC

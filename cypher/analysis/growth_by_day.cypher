@@ -1,6 +1,7 @@
 // How did the overlay grow from day to day?
 //
 // Backwards from the live overlay, day by day. Days without a change have no row.
+// Looks through the whole history: it takes longer the more changes are kept.
 //
 // Group: history
 // Columns:
@@ -16,18 +17,20 @@ WITH date(change.at) AS day, max(change.version) AS version,
      sum(size(change.subscribed_broker) - size(change.unsubscribed_broker)) AS subscriptions,
      sum(size(change.opened_a) - size(change.closed_a)) AS links,
      max(CASE change.kind WHEN 'import' THEN change.version ELSE 0 END) AS imported
-ORDER BY day
 WITH collect({day: day, version: version, brokers: brokers, subscriptions: subscriptions, links: links}) AS days,
      max(imported) AS imported
-WITH days, imported,
-     COUNT { (:Broker) } AS brokers_now, COUNT { ()-[:SUBSCRIBES]->() } AS subscriptions_now, COUNT { ()-[:LINK]->() } AS links_now
-UNWIND range(0, size(days) - 1) AS i
-WITH days[i] AS day, days[i + 1..] AS later, imported, brokers_now, subscriptions_now, links_now
+UNWIND days AS day
+WITH day, days, imported
 WHERE day.version >= imported
+CALL (day, days) {
+  UNWIND days AS later
+  WITH day, later
+  WHERE later.version > day.version
+  RETURN sum(later.brokers) AS brokers, sum(later.subscriptions) AS subscriptions, sum(later.links) AS links
+}
 WITH day.day AS day, day.version AS version,
-     brokers_now - reduce(sum = 0, row IN later | sum + row.brokers) AS brokers,
-     subscriptions_now - reduce(sum = 0, row IN later | sum + row.subscriptions) AS subscriptions,
-     links_now - reduce(sum = 0, row IN later | sum + row.links) AS links
+     COUNT { (:Broker) } - brokers AS brokers, COUNT { ()-[:SUBSCRIBES]->() } - subscriptions AS subscriptions,
+     COUNT { ()-[:LINK]->() } - links AS links
 RETURN day, version, brokers, subscriptions, links,
        CASE brokers WHEN 0 THEN 0.0 ELSE 2.0 * links / brokers END AS average_degree
 ORDER BY day

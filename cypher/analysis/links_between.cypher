@@ -1,6 +1,7 @@
 // When were links opened and closed between two brokers?
 //
 // A link that came with an import has no record of its opening: broker_links shows it with the version of the import.
+// Looks through the whole history: it takes longer the more changes are kept.
 //
 // Group: history
 // Parameters:

@@ -2,6 +2,7 @@
 //
 // A broker's degree at a version is its degree now, less the links opened since, and the links closed since added again.
 // The points cut the history into stretches, a broker's steps are summed in each of them.
+// Looks through the whole history: it takes longer the more changes are kept.
 //
 // Group: history
 // Parameters:

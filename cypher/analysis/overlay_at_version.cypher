@@ -4,6 +4,7 @@
 // Opened: it was not. Nothing: it is as it is now. (Marks are even for opened, odd for closed and for the live links.)
 // No rows: the version is newer than the overlay, or older than the history kept (an import begins it anew).
 // Found in a second, but all links of a large overlay are many rows to send, whence the limit.
+// Looks through all changes since $version: it takes longer the more there are.
 //
 // Group: history
 // Parameters:

@@ -1,5 +1,7 @@
 // Which topics went longest without anybody coming or going?
 //
+// Looks through the whole history: it takes longer the more changes are kept.
+//
 // Group: interests
 // Parameters:
 //   $limit (integer, default 20, at least 1): so many rows at the most

@@ -1,8 +1,10 @@
 // Which brokers would a rebuild change the most?
 //
+// No rows: there is no such rebuild, or it has no candidates (any more).
+//
 // Group: rebuilds
 // Parameters:
-//   $rebuild (string): the rebuild's id
+//   $rebuild (string): the rebuild's id, or with ' before' behind it the links of before its activation
 //   $limit (integer, default 20, at least 1): so many rows at the most
 // Columns:
 //   broker: the broker's id
@@ -13,6 +15,11 @@
 // Example:
 //   :param rebuild => 'r1'
 //   :param limit => 20
+MATCH (rebuild:Rebuild)
+WHERE rebuild.state IN ['planned', 'activating', 'active'] AND (
+  rebuild.id = $rebuild
+  OR rebuild.id + ' before' = $rebuild AND EXISTS { MATCH ()-[:CANDIDATE {rebuild: $rebuild}]->() }
+)
 MATCH (broker:Broker)
 WITH broker,
      COUNT { (broker)-[:LINK]-() } AS degree_now,

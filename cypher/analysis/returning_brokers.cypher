@@ -1,5 +1,8 @@
 // Which brokers leave and come back?
 //
+// Only those that joined again after they had left, both among the changes looked at.
+// Looks through all changes since $since: it takes longer the more there are.
+//
 // Group: history
 // Parameters:
 //   $since (string, default "1970-01-01", ISO time): only changes at or after this day or time, UTC
@@ -22,8 +25,9 @@ CALL (change) {
   UNWIND change.left AS id
   RETURN id, 0 AS joined, 1 AS left
 }
-WITH id, sum(joined) AS joined, sum(left) AS left, max(change.version) AS last
-WHERE joined + left > 1
+WITH id, sum(joined) AS joined, sum(left) AS left, max(change.version) AS last,
+     min(CASE left WHEN 1 THEN change.version END) AS gone, max(CASE joined WHEN 1 THEN change.version END) AS back
+WHERE gone < back
 WITH id, joined, left, last
 ORDER BY joined + left DESC, id
 LIMIT $limit

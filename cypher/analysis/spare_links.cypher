@@ -7,7 +7,7 @@
 //   topic: the topic's name
 //   subscribers: how many brokers subscribe to it
 //   links: links between them
-//   spare: links beyond the fewest that can connect it, below 0 it is apart, at 0 it is a tree that any lost link splits
+//   spare: links beyond the fewest that can connect it: below 0 it is apart, at 0 and in one piece it is a tree that any lost link splits
 // Example:
 //   :param limit => 20
 MATCH (a:Broker)

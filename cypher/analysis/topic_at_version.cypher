@@ -3,6 +3,7 @@
 // Backwards from the live overlay: what happened to a link first after the version says what it was then. Closed: it was there.
 // Opened: it was not. Nothing: it is as it is now. (Marks are even for opened, odd for closed and for the live links.)
 // No rows: the version is newer than the overlay, or older than the history kept (an import begins it anew).
+// Looks through all changes since $version: it takes longer the more there are.
 //
 // Group: history
 // Parameters:

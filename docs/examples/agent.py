@@ -1,8 +1,10 @@
 """An agent beside a broker: it joins with a lease, opens and closes the links it is told, and acknowledges.
 
-.venv/bin/python docs/examples/agent.py http://127.0.0.1:8080 KEY broker-7 /sensing/lidar /tf
+TOPICWEAVE_API_KEY=... .venv/bin/python docs/examples/agent.py http://127.0.0.1:8080 broker-7 /sensing/lidar /tf
 """
 
+import contextlib
+import os
 import signal
 import sys
 import time
@@ -24,10 +26,13 @@ def close_links(others: set[str]) -> None:
 
 
 class Agent:
-    def __init__(self, api: str, key: str, broker: str, *topics: str) -> None:
+    def __init__(self, api: str, broker: str, *topics: str) -> None:
         self.broker, self.topics, self.open = broker, topics, set[str]()
         self.path = f"/brokers/{quote(broker, safe='')}"
-        self.http = httpx2.Client(base_url=f"{api}/v1", headers={"X-API-Key": key}, timeout=40)
+        # The key is no argument of the program: those are for every user of the machine to see.
+        self.http = httpx2.Client(
+            base_url=f"{api}/v1", headers={"X-API-Key": os.environ["TOPICWEAVE_API_KEY"]}, timeout=40
+        )
 
     def ask(self, method: str, path: str, **body: object) -> dict:
         return self.http.request(method, self.path + path, json=body or None).raise_for_status().json()
@@ -39,8 +44,9 @@ class Agent:
         return self.ask("GET", "")
 
     def follow(self, known: dict) -> None:
-        where = {"broker": self.broker, "after": known["version"]}
-        with self.http.stream("GET", "/events", params=where) as events:
+        with self.http.stream(
+            "GET", "/events", params={"broker": self.broker, "after": known["version"]}
+        ) as events:
             for line in events.raise_for_status().iter_lines():
                 if line.startswith("data: "):  # a change of this broker or of its links: what is wanted now?
                     known = self.ask("GET", "")
@@ -69,7 +75,8 @@ class Agent:
                     print(error, file=sys.stderr, flush=True)
                 time.sleep(1)
         except KeyboardInterrupt:
-            self.ask("DELETE", "")  # the others mend what this breaks
+            with contextlib.suppress(httpx2.HTTPError):  # gone already, or the API is: the lease will end it
+                self.ask("DELETE", "")  # the others mend what this breaks
             close_links(self.open)
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from typing import Any
 
 import pytest
 
-from algorithms import BadInput, Cancelled, Interests, build, workloads
+from algorithms import BadInput, Cancelled, Interests, Overlay, build, workloads
 from algorithms.churn import Simulation, simulate
 from algorithms.live.drift import drift
 
+# The package has a function of the module's name.
+simulator = sys.modules["algorithms.churn.simulate"]
 INTERESTS = workloads.generate(brokers=80, topics=20, subscriptions=(3, 8), sizes="power-law", seed=1)
 
 
@@ -44,6 +48,16 @@ def test_every_strategy(strategy: str, k: int) -> None:
         rebuilt = [row for row in done.rounds if row.change.endswith("+ rebuild")]
         assert [row.round for row in rebuilt] == [10, 20, 30, 40]
         assert rebuilt[-1].drift == 0.0
+
+
+def test_a_rebuild_is_part_of_the_time_that_its_round_takes_to_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(*given: Any, **more: Any) -> Overlay:
+        time.sleep(0.2)
+        return build(*given, **more)
+
+    monkeypatch.setattr(simulator, "build", slowly)
+    done = simulate(INTERESTS, rounds=6, strategy="rebuild", rebuild_every=3, drift_every=0)
+    assert [row.round for row in done.rounds if row.plan_ms >= 200] == [3, 6]
 
 
 @pytest.mark.parametrize(("strategy", "k"), [("shadow", 1), ("weave", 1), ("rebuild", 1), ("weave", 2)])

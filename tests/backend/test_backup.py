@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import json
@@ -15,6 +16,8 @@ import pyarrow.parquet
 import pytest
 
 from algorithms.files import read_interests, read_links
+from backend import worker
+from backend.backup import take
 from backend.store.overlay import failures_of
 from tests.backend.conftest import empty, rows
 from tests.backend.live import KEY, Served, served
@@ -98,6 +101,7 @@ def test_there_and_back(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_p
     with served(neo4j_server, database, tmp_path / "of format 1") as live:
         finish(live, send(live, "restores", {"backup": as_of_format_1(file, tmp_path / "old.zip")}))
         assert (live.version, live.ask("GET", "policy")["rho"]) == (version, 4.0)
+        assert live.ask("GET", "brokers", a)["acked"] == version
         (told,) = live.ask("GET", "changes", params={"kind": "policy"})["items"]
         assert (told["policy_before"], told["policy_after"]) == (None, None)
     empty(database)
@@ -125,12 +129,23 @@ def test_there_and_back(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_p
 
 
 def test_a_backup_under_churn_is_one_version(
-    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "saved.zip"
     stop = threading.Event()
     with served(neo4j_server, database, tmp_path / "one") as live:
         fill(live)
+        live.ask("POST", "brokers", "leased", "acks", json={"version": 3})
+
+        def acknowledge() -> None:
+            newer = live.join("in between", "/t1")["version"]
+            assert live.ask("POST", "brokers", "leased", "acks", json={"version": newer})["acked"] == newer
+
+        async def in_process(*given: Any) -> Any:
+            await asyncio.to_thread(acknowledge)
+            return await worker.in_process(*given)
+
+        monkeypatch.setattr(take, "in_process", in_process)
 
         def churn() -> None:
             i = 0
@@ -140,13 +155,13 @@ def test_a_backup_under_churn_is_one_version(
                     live.leave(f"n{i}")
                 i += 1
 
-        worker = threading.Thread(target=churn)
-        worker.start()
+        churning = threading.Thread(target=churn)
+        churning.start()
         try:
             version = download(live, file)
         finally:
             stop.set()
-            worker.join()
+            churning.join()
         assert live.version > version
         later = whole(database)["changes"]
         # Back from the live overlay to that version, by the recorded differences alone.
@@ -165,6 +180,9 @@ def test_a_backup_under_churn_is_one_version(
     empty(database)
     with served(neo4j_server, database, tmp_path / "two") as live:
         assert finish(live, send(live, "restores", {"backup": file}))["result"]["version"] == version
+        assert {row["id"]: row["acked"] for row in whole(database)["brokers"] if row["acked"]} == {
+            "leased": 3
+        }
         assert live.stored_links() == links
         assert {b: set(t) for b, t in live.stored_interests().items()} == interests
         assert whole(database)["changes"] == [row for row in later if row["c"]["version"] <= version]
@@ -181,18 +199,59 @@ def rewritten(file: Path, target: Path, **parts: bytes | None) -> Path:
     return target
 
 
+def flipped(file: Path, target: Path) -> Path:
+    """A copy with one bit turned over: the first part's directory entry says that it is encrypted."""
+    content = bytearray(file.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] ^= 1
+    target.write_bytes(content)
+    return target
+
+
+def squeezed(file: Path, target: Path) -> Path:
+    """A copy that somebody compressed, with a byte of what was compressed damaged."""
+    with zipfile.ZipFile(file) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as out:
+        for name in source.namelist():
+            out.writestr(name, source.read(name))
+        place = out.getinfo("brokers.parquet").header_offset + 30 + len("brokers.parquet")
+    content = bytearray(target.read_bytes())
+    content[place] = 0xFF
+    target.write_bytes(content)
+    return target
+
+
 def as_of_format_1(file: Path, target: Path) -> Path:
-    """The same backup as it was written before the history held what a policy change changed."""
+    """The same backup as it was written before the history held what a policy change changed, and when acknowledgements
+    could be newer than the rest."""
     with zipfile.ZipFile(file) as archive:
         manifest = json.loads(archive.read("manifest.json"))
-        changes = pyarrow.parquet.read_table(io.BytesIO(archive.read("changes.parquet")))
-    old = io.BytesIO()
-    pyarrow.parquet.write_table(changes.drop_columns(["policy_before", "policy_after"]), old)
+        changes, brokers = (
+            pyarrow.parquet.read_table(io.BytesIO(archive.read(f"{name}.parquet")))
+            for name in ("changes", "brokers")
+        )
+    place = brokers.column_names.index("acked")
+    newer = pyarrow.array([manifest["version"] + 1] * len(brokers), brokers.schema.field("acked").type)
+    parts = {
+        "changes": as_file(changes.drop_columns(["policy_before", "policy_after"])),
+        "brokers": as_file(brokers.set_column(place, "acked", newer)),
+    }
     manifest["format_version"] = 1
-    manifest["parts"]["changes.parquet"]["sha256"] = hashlib.sha256(old.getvalue()).hexdigest()
+    for name, content in parts.items():
+        manifest["parts"][f"{name}.parquet"] = {
+            "bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
     return rewritten(
-        file, target, changes_parquet=old.getvalue(), manifest_json=json.dumps(manifest).encode()
+        file,
+        target,
+        manifest_json=json.dumps(manifest).encode(),
+        **{f"{name}_parquet": content for name, content in parts.items()},
     )
+
+
+def as_file(table: pyarrow.Table) -> bytes:
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(table, out)
+    return out.getvalue()
 
 
 def test_a_damaged_backup_is_named(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path) -> None:
@@ -205,20 +264,25 @@ def test_a_damaged_backup_is_named(neo4j_server: Neo4jServer, database: neo4j.Dr
     with zipfile.ZipFile(file) as archive:
         manifest = json.loads(archive.read("manifest.json"))
         table = pyarrow.parquet.read_table(io.BytesIO(archive.read("links.parquet")))
-    other = io.BytesIO()
-    pyarrow.parquet.write_table(table.slice(0, 0), other)
+    other = as_file(table.slice(0, 0))
     cut = tmp_path / "cut.zip"
     cut.write_bytes(file.read_bytes()[:-200])
     newer = json.dumps({**manifest, "format_version": 99}).encode()
     strange = json.dumps({"format": "something else"}).encode()
     damaged = {
         "cut.zip: it cannot be read as a backup": cut,
-        "links.parquet: damaged, its checksum": rewritten(file, tmp_path / "1.zip", links_parquet=other.getvalue()),
+        "links.parquet: damaged, its size or checksum": rewritten(file, tmp_path / "1.zip", links_parquet=other),
         "keys.json: missing": rewritten(file, tmp_path / "2.zip", keys_json=None),
         "it holds no manifest.json": rewritten(file, tmp_path / "3.zip", manifest_json=None),
         "format_version: this TopicWeave reads 1 to 2 (got 99)": rewritten(file, tmp_path / "4.zip", manifest_json=newer),
         "manifest.json does not say so": rewritten(file, tmp_path / "5.zip", manifest_json=strange),
         "manifest.json: Expecting value": rewritten(file, tmp_path / "6.zip", manifest_json=b"not json"),
+        "cannot be read as a backup: File 'manifest.json' is encrypted": flipped(file, tmp_path / "7.zip"),
+        "cannot be read as a backup: Error -3": squeezed(file, tmp_path / "8.zip"),
+        "policy.json: damaged, its size or checksum": rewritten(file, tmp_path / "9.zip", policy_json=b" " * 10_000_000),
+        "manifest.json: the size of brokers.parquet is missing": rewritten(
+            file, tmp_path / "10.zip", manifest_json=json.dumps({**manifest, "parts": {n: {} for n in PARTS}}).encode()
+        ),
     }  # fmt: skip
     with served(neo4j_server, database, tmp_path / "two") as live:
         for what, path in damaged.items():

@@ -141,6 +141,38 @@ def test_what_is_refused_names_the_field_and_changes_nothing(
     assert live.stored_interests() == {"a": ["x"]}
 
 
+def test_a_broker_does_not_grow_past_the_limit(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    with served(neo4j_server, database, tmp_path, max_broker_topics=3) as small:
+        small.join("a", "t1", "t2", "t3")
+        problem = small.ask("POST", "brokers", "a", "topics", "t4", status=422)
+        assert (problem["field"], "at most 3 topics of 'a'" in problem["detail"]) == ("topics", True)
+        steps = [
+            {"op": "subscribe", "broker": "a", "topics": ["t4"]},
+            {"op": "unsubscribe", "broker": "a", "topics": ["t1"]},
+        ]
+        small.ask("POST", "changes", json=steps)
+        steps = [{"op": "join", "broker": "b", "topics": ["t1"]}] + [
+            {"op": "join", "broker": f"c{i}", "topics": ["t1"]} for i in range(60)
+        ]
+        assert small.ask("POST", "changes", json=steps, params={"dry_run": True})["version"] == 2
+        assert small.ask("POST", "changes", json=steps)["version"] == 3
+        assert len(small.stored_interests()["a"]) == 3
+
+
+def test_a_batch_has_so_many_topics_at_most(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    with served(neo4j_server, database, tmp_path, max_batch_subscriptions=3) as small:
+        steps = [{"op": "join", "broker": name, "topics": ["t1", "t2"]} for name in "ab"]
+        problem = small.ask("POST", "changes", json=steps, status=422)
+        assert problem["field"] == "changes"
+        assert "at most 3 topics in a batch (TOPICWEAVE_MAX_BATCH_SUBSCRIPTIONS; got 4)" in problem["detail"]
+        assert small.version == 0
+        small.ask("POST", "changes", json=[steps[0]])
+
+
 def test_a_dry_run_tells_the_plan_and_changes_nothing(live: Served) -> None:
     live.join("a", "x")
     body = {"id": "b", "topics": ["x"]}
@@ -174,6 +206,13 @@ def test_a_repeated_request_gets_the_first_answer(live: Served) -> None:
     live.join("later", "x")
     assert live.leave("later", headers=refused)["version"] == live.version
     check(live)
+
+
+def test_an_empty_key_of_a_request_is_none(live: Served) -> None:
+    """Whoever sends one with every request would get the first answer to all of them."""
+    for empty in ("", "  "):
+        refused = live.ask("DELETE", "brokers", "a", status=422, headers={"Idempotency-Key": empty})
+        assert refused["field"] == "Idempotency-Key"
 
 
 def test_a_request_repeated_at_another_process_while_the_first_does_it(

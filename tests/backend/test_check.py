@@ -88,6 +88,8 @@ def test_every_edit_behind_our_back_is_named(live: Served) -> None:
         "history-gap": ("MATCH (c:Change {version: 2}) DELETE c", "2"),
         "version": (A_CHANGE_OF_NOTHING, "the overlay is at 4, the newest Change at 5"),
         "policy": ("MATCH (o:Overlay) SET o.rho = 9.0", None),
+        "broker-unnamed": ("CREATE (:Broker {id: 5})", "5"),
+        "topic-unnamed": (BROKER + "CREATE (b)-[:SUBSCRIBES]->(:Topic)", "b - None"),
         "topic-below-k": ("RETURN 1", None),
     }  # fmt: skip
     assert ("a", "d") in live.stored_links()

@@ -72,6 +72,10 @@ def test_plans_backup_and_restore(
         assert f"{plan['plan']['links']:,} links" in out
         assert "maximum degree" in out
         assert plan["id"] in run(home, "plan", "list")[1]
+        assert f"made at version {plan['base_version']}, the overlay is at 1" in out
+        most = plan["plan"]["most_changed"][0]
+        assert [str(value) for value in most.values()] in [line.split() for line in out.splitlines()]
+        assert "keep" not in out, "gm has no such parameter"
         code, out, err = run(home, "plan", "activate", plan["id"])
         assert (code, f"{plan['id']}: gm (local), active" in out) == (0, True), err
         assert len(links(database)) == plan["plan"]["links"]
@@ -104,6 +108,9 @@ def _check_refused(home: Path, run: Run) -> None:
         (("rebuild", "magic"), "magic"),
         (("rebuild", "weave", "--keep", "-1"), "keep"),
         (("plan", "show", "nothing"), "no such rebuild"),
+        (("plan", "show", "a/b ?"), "no such rebuild (got 'a/b ?')"),
+        (("plan", "show", ""), "ID: names no rebuild (got '')"),
+        (("plan", "drop", ".."), "ID: names no rebuild (got '..')"),
         (("backup", home / "not-a-zip.tar"), "must end in .zip"),
         (("restore", home / "missing.zip"), "missing.zip"),
     ):
@@ -114,7 +121,10 @@ def _check_refused(home: Path, run: Run) -> None:
 
 
 class Answers:
-    """An API that answers a step with a rebuild's states, one look after the other; None: 503."""
+    """An API that answers a step with a rebuild's states, one look after the other; None: 503.
+
+    Paused, and waiting: as it is told of one that is being activated.
+    """
 
     def __init__(self, *states: str | None, rollback: bool = False) -> None:
         self.states = list(states)
@@ -136,9 +146,18 @@ class Answers:
         state = self.states.pop(0)
         if state is None:
             raise NotReady("Neo4j does not answer")
-        how_far = {"to_open": 1, "to_close": 1, "opened": 0, "closed": 0, "phase": "opening"}
+        held, state = state, "activating" if state in ("paused", "waiting") else state
+        error = "waiting: Neo4j does not answer" if held == "waiting" else None
+        how_far = {
+            "paused": held == "paused",
+            "to_open": 1,
+            "to_close": 1,
+            "opened": 0,
+            "closed": 0,
+            "phase": "opening",
+        }
         return {
-            "id": "it", "algorithm": "gm", "engine": "local", "state": state, "plan": None, "error": None,
+            "id": "it", "algorithm": "gm", "engine": "local", "state": state, "plan": None, "error": error,
             "progress": {"share": 0.5, "stage": "at it"},
             "activation": {**how_far, "rollback": self.rollback} if state == "activating" else None,
         }  # fmt: skip
@@ -176,3 +195,22 @@ def test_the_exit_code_tells_whether_it_came_to_what_was_wanted(
     assert (ended, api.states) == (code, [])
     last = [state for state in states if state][-1]
     assert (f"rebuild it is {last}, not" in err) == (code == 1)
+
+
+def test_what_holds_an_activation_up_is_told_once(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = Answers("activating", "paused", "paused", "activating", "waiting", "active")
+    monkeypatch.setattr("backend.cli.rebuilds.Remote.of_home", lambda _: api)
+    monkeypatch.setattr("backend.cli.rebuilds.SECONDS_BETWEEN_LOOKS", 0)
+    code, _, err = run(tmp_path, "plan", "activate", "it")
+    assert (code, api.states) == (0, [])
+    assert err.splitlines() == [
+        "topicweave: rebuild it is paused: `topicweave plan resume it` lets it go on",
+        "topicweave: rebuild it: waiting: Neo4j does not answer",
+    ]
+    api.states = ["paused"]
+    assert run(tmp_path, "plan", "show", "it")[1].splitlines()[1:3] == [
+        "going over, opening: 0 of 1 opened, 0 of 1 closed",
+        "rebuild it is paused: `topicweave plan resume it` lets it go on",
+    ]

@@ -177,6 +177,19 @@ def test_events_are_followed_resumed_and_end_with_the_api(
             _until(lambda: other.ended)
 
 
+def test_a_change_of_the_policy_is_an_event_like_any_other(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    with serving(neo4j_server, tmp_path) as api:
+        with following(api) as all_:
+            api.ask("PUT", "/v1/policy", json={"rho": 2.5})
+            api.join("a", "x")
+            first, second = all_.next(), all_.next()
+        assert (first["kind"], first["policy_after"], second["kind"]) == ("policy", {"rho": 2.5}, "join")
+        with following(api, {"Last-Event-ID": "0"}) as resumed:
+            assert [resumed.next(), resumed.next()] == [first, second]
+
+
 def test_a_slow_client_is_served_from_the_database_and_told_when_it_is_too_late(
     neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
 ) -> None:

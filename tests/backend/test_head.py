@@ -16,16 +16,17 @@ import pytest
 from neo4j.exceptions import DatabaseError, ServiceUnavailable
 
 from algorithms import Interests, build
-from algorithms.live import Change, join, leave, subscribe
+from algorithms.live import Change, LiveOverlay, Plan, join, leave, subscribe
 from algorithms.workloads import generate
 from backend.live import writer
 from backend.live.group import FEWEST_APART, next_group
 from backend.live.head import Head, Planned
 from backend.live.mirror import Mirror
-from backend.live.proposal import Proposal, planner
+from backend.live.proposal import Answer, Proposal, planner, takes_long
 from backend.policy import Policy
 from backend.store import StoredOverlay
-from backend.store.commit import commit_at
+from backend.store.commit import commit_at, was_committed
+from tests.backend.conftest import rows
 from tests.backend.live import KEY, Served, served
 from tests.backend.test_changes import check
 from tests.conftest import Neo4jServer
@@ -178,6 +179,39 @@ def test_what_waits_is_planned_meanwhile_and_anew_where_that_is_wrong(
 
 
 @pytest.mark.neo4j
+@pytest.mark.parametrize("ahead", [True, False])
+def test_what_takes_long_to_plan_keeps_nobody_from_reading(live: Served, ahead: bool) -> None:
+    """And has a group of its own, whoever waits before and behind it."""
+    live.join("a", "x")
+    manager = live.client.app.state.manager  # type: ignore[attr-defined]
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def plan(overlay: LiveOverlay) -> Plan:
+        begun.set()
+        assert goes_on.wait(30)
+        return overlay.plan(join("slow", ["x"]))
+
+    async def slow() -> Answer:
+        proposal = Proposal("merge", "tests", plan, slow=True, ahead=ahead)
+        answer: Answer = await manager.writer.submit(proposal)
+        return answer
+
+    assert live.client.portal is not None
+    merging = live.client.portal.start_task_soon(slow)
+    assert begun.wait(30)
+    with ThreadPoolExecutor(1) as callers:
+        joins = callers.submit(asked(live, "POST", "brokers", status=201, json={"id": "b", "topics": ["x"]}))
+        until(lambda: manager.writer.queue_length == 1)
+        assert live.ask("GET", "brokers", "a")["degree"] == 0
+        goes_on.set()
+        assert merging.result(30).version == 2
+        assert joins.result()["version"] == 3
+    groups = rows(live.driver, "MATCH (c:Change) RETURN count(DISTINCT c.group) AS groups")
+    assert groups == [{"groups": 3}]
+    check(live)
+
+
+@pytest.mark.neo4j
 def test_who_is_refused_hears_of_it_after_a_commit_of_unknown_outcome(
     live: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,3 +242,66 @@ def test_who_is_refused_hears_of_it_after_a_commit_of_unknown_outcome(
         assert sorted(one.result(60) for one in twice) == [201, 409]
     assert len(commits) == 2
     check(live)
+
+
+@pytest.mark.neo4j
+def test_what_was_planned_while_a_commit_was_in_doubt_is_planned_anew_when_it_turns_out_to_have_happened(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.join("a", "x")
+    commit = neo4j.Transaction.commit
+    looked_for, goes_on = threading.Event(), threading.Event()
+
+    def unsure(transaction: neo4j.Transaction) -> None:
+        monkeypatch.setattr(neo4j.Transaction, "commit", commit)
+        commit(transaction)
+        raise DatabaseError("the log could not be written")
+
+    async def held(*args: Any) -> bool:
+        looked_for.set()
+        await asyncio.to_thread(goes_on.wait)
+        return await was_committed(*args)
+
+    monkeypatch.setattr(neo4j.Transaction, "commit", unsure)
+    monkeypatch.setattr(writer, "was_committed", held)
+    head = live.client.app.state.manager.writer  # type: ignore[attr-defined]
+    with ThreadPoolExecutor(2) as callers:
+        first = callers.submit(asked(live, "DELETE", "brokers", "a"))
+        assert looked_for.wait(30)
+        # The one in doubt let "a" leave: who joins is alone.
+        second = callers.submit(asked(live, "POST", "brokers", status=201, json={"id": "b", "topics": ["x"]}))
+        until(lambda: head._head is not None and len(head._head) == 1)
+        goes_on.set()
+        assert first.result(60)["version"] == 2
+        assert second.result(60) == {**second.result(), "version": 3, "opened": []}
+    check(live)
+
+
+@pytest.mark.neo4j
+def test_a_key_that_cannot_be_looked_for_is_no_error_of_ours(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: Any) -> None:
+        raise ServiceUnavailable("the tests took it away")
+
+    monkeypatch.setattr(writer, "find_answers", away)
+    body = {"id": "a", "topics": ["x"]}
+    answer = live.client.post("/v1/brokers", headers={**KEY, "Idempotency-Key": "1"}, json=body)
+    assert (answer.status_code, answer.json()["type"]) == (503, "urn:topicweave:problem:not-ready")
+    assert "nothing was changed" in answer.json()["detail"]
+    assert live.version == 0
+
+
+def test_what_names_many_topics_or_has_many_links_takes_long() -> None:
+    topics = [f"t{i}" for i in range(1000)]
+    star = Interests.from_mapping({"hub": topics, **{f"b{i}": [topic] for i, topic in enumerate(topics * 2)}})
+    live = mirror_of(star).live
+    assert live.degree_of("hub") >= 1000
+    twenty = topics[:20]
+    assert not takes_long(live, [join(f"new-{i}", twenty) for i in range(50)])
+    assert takes_long(live, [join(f"new-{i}", twenty) for i in range(51)])
+    assert not takes_long(live, [join("new", topics)])
+    assert takes_long(live, [join("new", [f"u{i}" for i in range(2000)])])
+    assert not takes_long(live, [subscribe("hub", twenty)])
+    assert not takes_long(live, [leave("b1"), leave("nobody")])
+    assert takes_long(live, [leave("hub"), join("new", topics)])

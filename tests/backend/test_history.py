@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,11 @@ import neo4j
 import pytest
 
 from algorithms import Interests, Overlay
+from backend.api import overlay
 from backend.errors import Conflict
 from backend.history import Difference
 from backend.live import feed
+from backend.live.mirror import Mirror
 from backend.record import ChangeRecord
 from tests.backend.conftest import rows
 from tests.backend.live import Served, served
@@ -235,6 +239,8 @@ def test_a_bad_filter_is_named(live: Served) -> None:
         ({"limit": 0}, "limit"),
         ({"limit": 100_000}, "limit"),
         ({"since": "yesterday"}, "since"),
+        ({"since": "0001-01-01T00:00:00+14:00"}, "since"),
+        ({"until": "9999-12-31T23:59:59-12:00"}, "until"),
         ({"broker": "x" * 300}, "broker"),
     ]
     for params, field in bad:
@@ -337,3 +343,33 @@ def test_coming_and_going_again_is_no_difference() -> None:
         net.add(one)
         net.add(two)
         assert net == Difference()
+
+
+def test_a_version_that_passes_while_it_is_asked_for_is_the_one_answered(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.join("a", "x")
+    figures, derived = overlay._figures, Mirror.derived
+    begun, goes_on, asked = threading.Event(), threading.Event(), threading.Event()
+
+    def held(*given: Any) -> dict[str, Any]:
+        begun.set()
+        assert goes_on.wait(30)
+        return figures(*given)
+
+    def seen(*given: Any) -> Any:
+        asked.set()
+        return derived(*given)
+
+    monkeypatch.setattr(overlay, "_figures", held)
+    with ThreadPoolExecutor(2) as callers:
+        first = callers.submit(live.ask, "GET", "overlay")
+        assert begun.wait(30)
+        live.join("b", "x")
+        monkeypatch.setattr(Mirror, "derived", seen)
+        second = callers.submit(live.ask, "GET", "overlay", params={"version": 2})
+        assert asked.wait(30)
+        live.join("c", "x")
+        goes_on.set()
+        assert first.result(30)["version"] == 1
+        assert (second.result(30)["version"], second.result()["brokers"]) == (2, 2)

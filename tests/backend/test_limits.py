@@ -25,10 +25,11 @@ KEY = {"X-API-Key": "a key for tests"}
 SMALL = {
     "max_body_bytes": 2000,
     "max_upload_bytes": 5000,
-    "max_id_length": 20,
+    "max_id_length": 40,
     "max_page_size": 30,
     "max_batch_size": 3,
     "max_broker_topics": 2,
+    "max_batch_subscriptions": 5,
 }
 
 
@@ -127,7 +128,7 @@ def test_an_answer_that_began_before_the_limit_showed_is_broken_off() -> None:
 @pytest.mark.parametrize(
     ("path", "field", "limit"),
     [
-        ("/v1/topics/" + "x" * 21, "name", "at most 20 characters here"),
+        ("/v1/topics/" + "x" * 41, "name", "at most 40 characters here"),
         ("/v1/topics/" + "x" * 257, "name", "at most 256 characters"),
         ("/v1/topics/a%07b", "name", "control characters"),
     ],
@@ -143,7 +144,7 @@ def test_what_is_too_long_is_named(client: TestClient, path: str, field: str, li
     ("query", "field", "limit"),
     [
         ("limit=31", "limit", "at most 30 rows a page (TOPICWEAVE_MAX_PAGE_SIZE; got 31)"),
-        ("q=" + "x" * 21, "q", "at most 20 characters (TOPICWEAVE_MAX_ID_LENGTH; got 21)"),
+        ("q=" + "x" * 41, "q", "at most 40 characters (TOPICWEAVE_MAX_ID_LENGTH; got 41)"),
     ],
 )
 def test_pages_have_a_limit(query: str, field: str, limit: str) -> None:
@@ -168,13 +169,16 @@ def test_ids_topics_and_batches_are_checked() -> None:
     limits = Limits(**SMALL)
     limits.check_topics(["a", "b"])
     limits.check_batch([1, 2, 3])
-    limits.check_ids(["x" * 20, "/é"], "broker")
+    limits.check_ids(["x" * 40, "/é"], "broker")
     with pytest.raises(BadValue, match=r"topics: at most 2 topics a broker .*got 3"):
         limits.check_topics(["a", "b", "c"])
     with pytest.raises(BadValue, match=r"changes: at most 3 changes in a batch .*got 4"):
         limits.check_batch([1, 2, 3, 4])
-    with pytest.raises(BadValue, match="broker: an id has at most 20 characters here"):
-        limits.check_ids(["x" * 21], "broker")
+    limits.check_subscriptions(5)
+    with pytest.raises(BadValue, match=r"changes: at most 5 topics in a batch .*got 6"):
+        limits.check_subscriptions(6)
+    with pytest.raises(BadValue, match="broker: an id has at most 40 characters here"):
+        limits.check_ids(["x" * 41], "broker")
     with pytest.raises(BadInput, match="broker: an id cannot be empty"):
         limits.check_ids([""], "broker")
 
@@ -186,7 +190,8 @@ def test_every_limit_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("max_page_size", 0), ("max_id_length", 257), ("max_body_bytes", 10)]
+    ("name", "value"),
+    [("max_page_size", 0), ("max_id_length", 257), ("max_id_length", 35), ("max_body_bytes", 10)],
 )
 def test_a_limit_that_cannot_be_is_refused(tmp_path: Path, name: str, value: int) -> None:
     with pytest.raises(BadValue, match=f"{name}: .*got {value}"):

@@ -10,6 +10,7 @@ import pytest
 
 from backend.api import create_app
 from backend.api.openapi import TAGS
+from tests.backend.documented import WITHOUT_SHAPE, closed, misfits, successes
 from tests.backend.test_limits import SMALL, offline, settings
 
 READING = {"/v1/what-if", "/v1/queries/{query}/run"}
@@ -105,6 +106,72 @@ def test_a_link_is_two_strings(document: dict[str, Any]) -> None:
     assert link == {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
 
 
+def examples(document: dict[str, Any], media: dict[str, Any]) -> list[Any]:
+    """What the document shows of an answer: beside its schema, or in it."""
+    if "example" in media:
+        return [media["example"]]
+    schema = media.get("schema", {})
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    found: list[Any] = schema.get("examples", [])
+    return found
+
+
+def test_every_answer_has_a_schema_and_an_example_that_fits_it(document: dict[str, Any]) -> None:
+    strict = closed(document)
+    for (method, path, status), response in successes(document).items():
+        for kind, media in response["content"].items():
+            if (method, path) not in WITHOUT_SHAPE:
+                assert kind == "application/json", (method, path)
+                assert list(media["schema"]) == ["$ref"], (
+                    method,
+                    path,
+                    "what was derived says more than the shape",
+                )
+                assert examples(document, media), (method, path, status)
+            for example in examples(document, media):
+                assert misfits(strict, media["schema"], example) == [], (method, path, status)
+
+
+def test_every_example_of_a_schema_fits_it(document: dict[str, Any]) -> None:
+    strict = closed(document)
+    for name, schema in document["components"]["schemas"].items():
+        for example in schema.get("examples", []):
+            assert misfits(strict, schema | {"additionalProperties": False}, example) == [], name
+            names = schema.get("properties", {})
+            if name in answered(document):
+                assert set(example) == set(names) if names else example, (name, "an example shows all fields")
+
+
+def answered(document: dict[str, Any]) -> set[str]:
+    """The schemas of answers and of their parts, by name."""
+    schemas = document["components"]["schemas"]
+    found: set[str] = set()
+    wanted = [response["content"] for response in successes(document).values()]
+    while wanted:
+        names = {part["$ref"].rsplit("/", 1)[1] for part in parts(wanted) if "$ref" in part} - found
+        found |= names
+        wanted = [schemas[name] for name in names]
+    return found
+
+
+def test_every_field_of_an_answer_is_described(document: dict[str, Any]) -> None:
+    for name in sorted(answered(document)):
+        schema = document["components"]["schemas"][name]
+        assert schema["description"], name
+        for field, described in schema.get("properties", {}).items():
+            assert described.get("description"), (name, field)
+
+
+def test_a_problem_is_shown_as_it_is_met(document: dict[str, Any]) -> None:
+    for path, method, operation in operations(document):
+        for status, response in operation["responses"].items():
+            if status >= "400":
+                (media,) = response["content"].values()
+                assert misfits(closed(document), media["schema"], media["example"]) == []
+                assert str(media["example"]["status"]) == status, (method, path)
+
+
 def test_bodies_have_an_example(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     for path, method, operation in operations(document):
@@ -114,3 +181,6 @@ def test_bodies_have_an_example(document: dict[str, Any]) -> None:
             names = [part["$ref"].rsplit("/", 1)[1] for part in parts(media) if "$ref" in part]
             described = [media, *(schemas[name] for name in names)]
             assert any("example" in str(part) for part in described), (method, path)
+            if "$ref" in media["schema"]:
+                for example in examples(document, media):
+                    assert misfits(document, media["schema"], example) == [], (method, path)

@@ -22,6 +22,7 @@ from algorithms.completion import missing_links
 from algorithms.live import LiveOverlay, leave
 from backend.api import policy as policy_routes
 from backend.live import group
+from backend.live import replica as live_replica
 from backend.live import writer as live_writer
 from backend.live.proposal import Proposal, planner
 from backend.policy import Policy
@@ -103,7 +104,8 @@ def test_raising_k_shows_its_plan_and_keeps_its_promise(
 @pytest.mark.parametrize(
     ("body", "field"),
     [({"k": 3}, "k"), ({"rho": 0.5}, "rho"), ({"lambda": 0}, "lambda"), ({"algorithm": "magic"}, "algorithm"),
-     ({"lease_brake": 2}, "lease_brake"), ({"colour": 1}, "colour"), ({"strategy": "hope"}, "strategy")],
+     ({"lease_brake": 2}, "lease_brake"), ({"colour": 1}, "colour"), ({"strategy": "hope"}, "strategy"),
+     ({"k": None}, "k"), ({"rho": 2, "lambda": None}, "lambda"), ({"algorithm": None}, "algorithm")],
 )  # fmt: skip
 def test_a_bad_policy_is_named(live: Served, body: dict[str, object], field: str) -> None:
     assert live.ask("PUT", "policy", json=body, status=422)["field"] == field
@@ -128,6 +130,45 @@ def test_an_expired_lease_is_a_leave_and_a_heartbeat_renews_it(live: Served) -> 
     assert stored(live).is_tco()
     assert live.ask("POST", "brokers", "b1", "heartbeat", status=422)["field"] == "ttl_seconds"
     assert live.ask("POST", "brokers", "nobody", "heartbeat", status=404)["field"] == "broker"
+
+
+def test_a_lease_ends_with_its_broker(live: Served) -> None:
+    """Who comes back under the same id has joined without one."""
+    agents = live.client.app.state.agents  # type: ignore[attr-defined]
+    body = {"id": "again", "topics": ["all"], "ttl_seconds": 30}
+    lease = "MATCH (b:Broker {id: 'again'}) RETURN b.lease_until AS until, b.acked AS acked"
+    for _ in range(3):  # the round that writes renewals may come between
+        version = live.ask("POST", "brokers", json=body, status=201)["version"]
+        live.ask("POST", "brokers", "again", "heartbeat")
+        live.ask("POST", "brokers", "again", "acks", json={"version": version})
+        live.leave("again")
+        live.join("again", "all")
+        until(lambda: not agents._renewed and not agents._acked)
+        time.sleep(0.2)  # what was taken out to be written is there by then
+        assert rows(live.driver, lease) == [{"until": None, "acked": None}]
+        told = live.ask("GET", "brokers", "again")
+        assert (told["lease"], told["acked"]) == (None, None)
+        live.leave("again")
+
+
+def test_what_another_process_committed_a_moment_ago_can_be_acknowledged(
+    live: Served,
+    neo4j_server: Neo4jServer,
+    database: neo4j.Driver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_writer, "SECONDS_BETWEEN_LOOKS", 3600.0)
+    with served(neo4j_server, database, tmp_path) as other:
+        for asked in ("acks", "heartbeat"):
+            body = {"id": f"new {asked}", "topics": ["all"], "ttl_seconds": 60}
+            version = live.ask("POST", "brokers", json=body, status=201)["version"]
+            said = {"version": version} if asked == "acks" else None
+            other.ask("POST", "brokers", f"new {asked}", asked, json=said)
+        assert (
+            other.ask("POST", "brokers", "b1", "acks", json={"version": version + 1}, status=422)["field"]
+            == "version"
+        )
 
 
 def test_mass_expiry_is_braked(live: Served) -> None:
@@ -196,11 +237,32 @@ def test_a_link_that_cannot_be_opened_is_planned_around(
     assert stored(live).is_tco()
     for end in (a, b):
         assert live.ask("GET", "brokers", end)["failures"][0]["reason"] == "connection refused"
+    assert live.ask("GET", "overlay")["failures"] == {"reports": 1, "brokers": [a, b]}
     assert live.ask("POST", "brokers", a, "failures", json=body, status=404)["field"] == "link"
     body["link"] = ["x", "y"]
     assert live.ask("POST", "brokers", a, "failures", json=body, status=422)["field"] == "link"
     with served(neo4j_server, database, tmp_path) as again:
         assert again.ask("GET", "brokers", a)["failures"][0]["link"] == [a, b]
+        assert again.ask("GET", "overlay")["failures"]["reports"] == 1
+        again.leave(b)
+        assert again.ask("GET", "overlay")["failures"] == {"reports": 1, "brokers": [a]}
+
+
+def test_a_failed_link_that_nothing_can_replace_stays_and_is_shown(live: Served) -> None:
+    live.join("one", "for two")
+    before = live.join("two", "for two")["version"]
+    body = {"link": ["one", "two"], "reason": "no route"}
+    dry = live.ask("POST", "brokers", "two", "failures", json=body, params={"dry_run": True}, status=409)
+    assert (dry["field"], live.version) == ("link", before)
+    refused = live.ask("POST", "brokers", "two", "failures", json=body, status=409)
+    assert "no other way" in refused["detail"]
+    assert ("one", "two") in live.stored_links()
+    for end in ("one", "two"):
+        assert [told["reason"] for told in live.ask("GET", "brokers", end)["failures"]] == ["no route"]
+    assert live.ask("GET", "overlay")["failures"]["reports"] == 1
+    (change,) = live.ask("GET", "changes", params={"after": before})["items"]
+    assert (change["kind"], change["broker"], change["closed"]) == ("failure", "two", [])
+    assert live.ask("GET", "check")["good"]
 
 
 def test_failures_of_one_broker_that_come_together_are_all_kept(
@@ -222,9 +284,9 @@ def test_failures_of_one_broker_that_come_together_are_all_kept(
     groups: list[int] = []
     take, busy, gate = group.Attempt.commit, threading.Event(), threading.Event()
 
-    def commit(attempt: group.Attempt) -> Any:
+    def commit(attempt: group.Attempt, base: int) -> Any:
         groups.append(len(attempt.planned))
-        return take(attempt)
+        return take(attempt, base)
 
     async def held(*given: Any) -> bool:
         busy.set()
@@ -248,9 +310,10 @@ def test_failures_of_one_broker_that_come_together_are_all_kept(
             until(lambda: manager.writer.queue_length == 2, 60)
         finally:
             gate.set()
-        for one in (first, *told):
-            one.result()
-    assert groups == [1, 2], "both failures are one transaction"
+        first.result()
+        replaced = [tuple(link) for one in told for link in one.result()["opened"]]
+    assert groups == [1, 1, 1], "each is planned when those before it are committed"
+    assert not set(replaced) & set(links), "no link that failed replaces another"
     reasons = {f"no route {link}" for link in links} | {"r"}
     (found,) = rows(live.driver, "MATCH (b:Broker {id: 'hub'}) RETURN b.failures AS failures")
     assert {told["reason"] for told in failures_of(found["failures"])} == reasons
@@ -316,7 +379,7 @@ def test_another_process_follows_policy_attributes_and_leases(
         raise ServiceUnavailable
 
     with served(neo4j_server, database, tmp_path) as other:
-        monkeypatch.setattr(live_writer, "read_policy", once(away, read_policy))
+        monkeypatch.setattr(live_replica, "read_policy", once(away, read_policy))
         live.ask("PUT", "policy", json={"rho": 2.5})
         until(lambda: other.ask("GET", "policy")["rho"] == 2.5)
         body = {"id": "n", "topics": ["all"], "attributes": {"rack": 7}, "ttl_seconds": 2}

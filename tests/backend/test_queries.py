@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import neo4j
 import pytest
 from fastapi.testclient import TestClient
@@ -19,12 +20,15 @@ from backend.cli.query import parse_params
 from backend.cli.remote import Remote, problem_of
 from backend.errors import BadValue
 from backend.queries import check_parameters, find_query, to_json
+from backend.settings import Settings
 from cypher.library import Column, Parameter, Query, queries
 from tests.backend.conftest import empty
 from tests.backend.test_api import KEY, settings, wait_until_ready
 from tests.conftest import Neo4jServer
 
 pytestmark = pytest.mark.neo4j
+
+LONGEST_QUERY = next(one.le for one in Settings.model_fields["query_seconds"].metadata if hasattr(one, "le"))
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +126,12 @@ def test_a_topic_with_slashes_is_a_value_like_any(client: TestClient) -> None:
         ("churn_by_day", {"params": {"since": "yesterday"}}, 422, "since", "'yesterday'"),
         ("churn_by_day", {"params": {"since": "2026-02-30"}}, 422, "since", "2026-02-30"),
         ("unlinked_pairs", {"params": {"brokers": 2001}}, 422, "brokers", "2001"),
+        ("churn_by_day", {"params": {"since": "2026-01-01T00:00+20:00"}}, 422, "since", "+20:00"),
+        ("churn_by_day", {"params": {"since": "2026-01-01T00:00-18:01"}}, 422, "since", "-18:01"),
+        ("churn_by_day", {"params": {"since": "2026-01-01T24:00"}}, 422, "since", "24:00"),
+        ("churn_by_day", {"params": {"since": "٢٠٢٦-01-01"}}, 422, "since", "01-01"),
+        ("expiring_leases", {"params": {"seconds": 10**18}}, 422, "seconds", "1000000000"),
+        ("expiring_leases", {"params": {"seconds": -1}}, 422, "seconds", "-1"),
     ],
 )
 def test_what_cannot_be_used_is_named(
@@ -134,14 +144,64 @@ def test_what_cannot_be_used_is_named(
     assert said in answer.json()["detail"]
 
 
+EXTREMES = [
+    (query.name, parameter.name, value)
+    for query in queries().values()
+    for parameter in query.parameters
+    for value in (
+        (
+            -(2**63) if parameter.minimum is None else parameter.minimum,
+            2**63 - 1 if parameter.maximum is None else parameter.maximum,
+        )
+        if parameter.type == "integer"
+        else ("0001-01-01T00:00+18:00", "9999-12-31T23:59:59.999999999-18:00")
+        if parameter.is_time
+        else ("", "\0", "x" * 10_000)
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "value"), EXTREMES)
+def test_what_is_not_refused_is_answered(client: TestClient, name: str, parameter: str, value: Any) -> None:
+    others = {one.name: one.example for one in queries()[name].parameters}
+    answer = run(client, name, **{**others, parameter: value})
+    assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RETURN datetime() + duration({seconds: $p}) AS a",
+        "RETURN 1 / ($p - $p) AS a",
+        "RETURN datetime(toString($p)) AS a",
+    ],
+)
+def test_what_a_value_makes_neo4j_say_is_no_absence(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    own(monkeypatch, text, "a", parameters=(Parameter("p", "integer", "a number"),))
+    answer = run(client, "own", p=10**18)
+    assert (answer.status_code, answer.json()["field"]) == (422, "params"), answer.text
+
+
+def test_a_broken_statement_is_no_absence(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    own(monkeypatch, "RETURN a", "a")
+    answer = run(client, "own")
+    assert (answer.status_code, answer.json()["type"]) == (500, "urn:topicweave:problem:internal-error")
+
+
 def test_without_a_key_nothing_is_said(client: TestClient) -> None:
     assert client.get("/v1/queries").status_code == 401
     assert client.post("/v1/queries/hubs/run", json={}).status_code == 401
 
 
-def own(monkeypatch: pytest.MonkeyPatch, text: str, *columns: str) -> None:
+def own(
+    monkeypatch: pytest.MonkeyPatch, text: str, *columns: str, parameters: tuple[Parameter, ...] = ()
+) -> None:
     """Put a query into the library for one test."""
-    query = Query("own", "own", "What?", "", (), tuple(Column(name, name) for name in columns), "", text)
+    query = Query(
+        "own", "own", "What?", "", parameters, tuple(Column(name, name) for name in columns), "", text
+    )
     monkeypatch.setattr("backend.queries.queries", lambda: {"own": query})
 
 
@@ -231,7 +291,10 @@ class Wire:
     def get(self, path: str) -> Any:
         return self._answer(self._client.get(path, headers=KEY))
 
-    def post(self, path: str, json: Any) -> Any:
+    def post(self, path: str, json: Any, timeout: httpx2.Timeout) -> Any:
+        assert path.endswith("/run")
+        assert timeout.read is not None
+        assert timeout.read > LONGEST_QUERY
         return self._answer(self._client.post(path, headers=KEY, json=json))
 
     def _answer(self, answer: Any) -> Any:

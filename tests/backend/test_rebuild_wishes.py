@@ -70,11 +70,11 @@ def test_a_wish_to_go_back_that_comes_with_the_last_step_is_heeded(
     finish = activation.Activator._finish
     finished: list[bool] = []
 
-    async def wished(self: activation.Activator) -> bool:
+    async def wished(self: activation.Activator, version: int) -> bool:
         """As if the call had come after the last look at the wishes."""
         if not finished:
             rows(live.driver, "MATCH (r:Rebuild {id: $id}) SET r.returning = true", id=self.rebuild.id)
-        finished.append(await finish(self))
+        finished.append(await finish(self, version))
         return finished[-1]
 
     monkeypatch.setattr(activation.Activator, "_finish", wished)
@@ -214,3 +214,91 @@ def test_who_waits_takes_no_lock_and_the_queue_is_bounded(
     gate.set()
     wait_for(live, second, "planned")
     assert locked == [first, second]
+
+
+def test_whoever_rolls_back_is_named_and_going_back_is_not_called_off(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activation, "SECONDS_BETWEEN_LOOKS", 0.05)
+    asked = {"name": "second operator", "scope": "operate"}
+    second = {"X-API-Key": live.ask("POST", "keys", json=asked, status=201)["key"]}
+    found = planned(live, "treept")["id"]
+    live.ask("PUT", "policy", json={"settle_seconds": 3600})
+    late = min(min(candidates(live, found) - live.stored_links()))
+    live.ask("POST", "brokers", late, "acks", json={"version": 0})
+    live.ask("POST", "rebuilds", found, "activate", status=202)
+
+    def activation_of() -> dict[str, Any]:
+        told: dict[str, Any] = live.ask("GET", "rebuilds", found)["activation"]
+        return told
+
+    wait_until(lambda: activation_of()["phase"] == "settling")
+    assert live.client.post(f"/v1/rebuilds/{found}/cancel", headers=second).status_code == 200
+    live.ask("POST", "rebuilds", found, "pause")
+    wait_until(lambda: activation_of()["paused"])
+    for _ in range(2):
+        problem = live.ask("POST", "rebuilds", found, "cancel", status=409)
+        assert (problem["field"], problem["detail"]) == ("rebuild", f"rebuild: {found!r} goes back already")
+    assert activation_of()["paused"], "it changed nothing"
+    live.ask("PUT", "policy", json={"settle_seconds": 0})
+    live.ask("POST", "rebuilds", found, "resume")
+    wait_for(live, found, "planned")
+    text = "MATCH (c:Change) WHERE c.kind IN ['activate', 'rollback'] RETURN DISTINCT c.kind AS kind, c.actor AS actor"
+    actors = {row["kind"]: row["actor"] for row in rows(live.driver, text)}
+    assert actors["rollback"] == "second operator" != actors["activate"]
+    assert stored(live, found).keys().isdisjoint({"returning", "returned_by", "paused"})
+
+
+def test_who_has_lost_an_activation_leaves_the_links_of_before_to_the_heir(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = planned(live, "treept")["id"]
+    kept = min(live.stored_links())
+    clear = store.clear_candidates
+
+    async def stolen(*given: Any, **named: Any) -> None:
+        """Another process takes it over, and keeps links, before the first batch of ours."""
+        text = (
+            "MATCH (r:Rebuild {id: $id}), (a:Broker {id: $a}), (b:Broker {id: $b}) "
+            "SET r.owner = 'thief', r.heartbeat_at = datetime() + duration('PT1H') "
+            "CREATE (a)-[:CANDIDATE {rebuild: $id + ' before'}]->(b)"
+        )
+        rows(live.driver, text, id=found, a=kept[0], b=kept[1])
+        await clear(*given, **named)
+
+    monkeypatch.setattr(store, "clear_candidates", stolen)
+    live.ask("POST", "rebuilds", found, "activate", status=202)
+    wait_until(lambda: live.client.app.state.rebuilds.activating is None)  # type: ignore[attr-defined]
+    assert candidates(live, f"{found} before") == {kept}
+    assert stored(live, found)["owner"] == "thief"
+
+
+def test_a_drop_under_way_is_not_overtaken_by_an_activation(live: Served) -> None:
+    found = planned(live, "treept")["id"]
+    blocked = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
+    with ThreadPoolExecutor(1) as pool, live.driver.session() as session:
+        drop = session.begin_transaction()
+        drop.run("MATCH (r:Rebuild {id: $id}) SET r.state = 'dropped'", id=found).consume()
+        answer = pool.submit(live.ask, "POST", "rebuilds", found, "activate", status=409)
+        wait_until(lambda: bool(rows(live.driver, blocked)))
+        drop.commit()
+        assert "is dropped; only one that is planned can be activated" in answer.result()["detail"]
+    assert stored(live, found)["state"] == "dropped"
+
+
+def test_whoever_could_not_hear_neo4j_does_not_call_others_silent(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "SECONDS_UNTIL_SILENT", 3600)
+    rebuilds = live.client.app.state.rebuilds  # type: ignore[attr-defined]
+    wait_until(lambda: rebuilds._answered_at is not None)
+    rebuilds._answered_at -= 60  # as if there had been no answer since
+    wait_until(lambda: rebuilds._hears_since > 0)
+    text = (
+        "CREATE (:Rebuild {id: 'its', state: 'running', owner: 'the other', engine: 'local', algorithm: 'gm', params: '{}', "
+        "actor: 'somebody', base_version: 1, created_at: datetime(), heartbeat_at: datetime() - duration({hours: 2})})"
+    )
+    rows(live.driver, text)
+    assert live.ask("GET", "rebuilds", "its")["state"] == "running"
+    monkeypatch.setattr(store, "SECONDS_UNTIL_SILENT", 0)  # it had its time
+    wait_until(lambda: stored(live, "its")["state"] == "failed")

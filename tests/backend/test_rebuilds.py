@@ -16,8 +16,11 @@ from algorithms.analysis import measure
 from algorithms.workloads import generate
 from backend import drift
 from backend.rebuilds import activation
+from backend.rebuilds.rebuild import links_before
 from tests.backend.conftest import rows
-from tests.backend.live import Served, served
+from tests.backend.held_api import note_ends
+from tests.backend.live import KEY, Served, served
+from tests.backend.targets import History
 from tests.conftest import Neo4jServer
 
 pytestmark = pytest.mark.neo4j
@@ -121,9 +124,25 @@ def measured(live: Served, links: set[tuple[str, str]]) -> dict[str, Any]:
         "max_degree": found.max_degree,
         "mean_diameter": found.topic_diameter_mean,
         "max_diameter": found.topic_diameter_max,
+        "diameters_sampled": found.topic_diameters_sampled,
         "topics_apart": found.topics_apart,
         "degree_histogram": [list(row) for row in sorted(found.degree_histogram.items())],
     }
+
+
+def most_changed(before: set[tuple[str, str]], after: set[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The brokers that a plan changes most, equals by their names, counted link by link."""
+    counts: dict[str, dict[str, Any]] = {}
+    for name, links in (
+        ("opened", after - before),
+        ("closed", before - after),
+        ("degree_before", before),
+        ("degree_after", after),
+    ):
+        for broker in INTERESTS.brokers:
+            counts.setdefault(broker, {"broker": broker})[name] = sum(broker in link for link in links)
+    changed = [found for found in counts.values() if found["opened"] + found["closed"]]
+    return sorted(changed, key=lambda found: (-found["opened"] - found["closed"], found["broker"]))[:20]
 
 
 def most_links(live: Served, links: set[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -156,6 +175,7 @@ def test_a_plan_is_what_activation_makes_of_it_and_rollback_undoes_it(live: Serv
     assert measured(live, before) == plan["before"]
     assert measured(live, most_links(live, before)) == plan["peak"]
     assert measured(live, live.stored_links()) == plan["after"]
+    assert plan["most_changed"] == most_changed(before, live.stored_links())
     assert active["activation"]["phase"] == "done"
     assert live.ask("POST", "rebuilds", found["id"], "activate", status=409)["field"] == "rebuild"
     live.ask("POST", "rebuilds", found["id"], "rollback", status=202)
@@ -170,26 +190,44 @@ def test_a_plan_is_what_activation_makes_of_it_and_rollback_undoes_it(live: Serv
 
 def test_churn_goes_on_during_activation(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(activation, "LINKS_A_BATCH", 3)
-    found = planned(live, "degree-cover", k=2)
+    monkeypatch.setattr(activation, "SECONDS_BETWEEN_LOOKS", 0.05)
+    noted: dict[str, int] = {}
+    note_ends(monkeypatch.setattr, noted.update)
+    found, other = planned(live, "degree-cover", k=2), planned(live, "gm")
+    target = candidates(live, found["id"])
+    # It cannot end before we let it: an agent is late, and stays.
+    live.ask("PUT", "policy", json={"settle_seconds": 3600})
+    live.ask("POST", "brokers", INTERESTS.brokers[-1], "acks", json={"version": 0})
     live.ask("POST", "rebuilds", found["id"], "activate", status=202)
 
     def churn(i: int) -> None:
         live.join(f"new{i}", *INTERESTS.topics[i % 5 : i % 5 + 3])
         live.leave(INTERESTS.brokers[i])
 
+    def check_end(links: set[tuple[str, str]]) -> None:
+        history = History(live.driver)
+        history.check()
+        there = history.states[noted["ended"]].links
+        assert there == history.target(links, noted["prepared"], noted["ended"])
+
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(churn, range(12)))
-    other = planned(live, "gm")
-    if live.ask("GET", "rebuilds", found["id"])["state"] == "activating":
+        list(pool.map(churn, range(6)))
         problem = live.ask("POST", "rebuilds", other["id"], "activate", status=409)
         assert found["id"] in problem["detail"]
+        live.ask("PUT", "policy", json={"settle_seconds": 0})
+        list(pool.map(churn, range(6, 12)))
     wait_for(live, found["id"], "active")
-    check_every_version(live)
+    check_end(target)
+    before = candidates(live, links_before(found["id"]))
+    states = list(History(live.driver).states.values())
+    # Of one version, but for those who have left since.
+    here = states[0].brokers
+    assert before in [{link for link in state.links if here.issuperset(link)} for state in states]
     live.ask("POST", "rebuilds", found["id"], "rollback", status=202)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda i: live.leave(f"new{i}"), range(12)))
     wait_for(live, found["id"], "planned")
-    check_every_version(live)
+    check_end(before)
 
 
 def test_paused_resumed_and_cancelled(
@@ -248,7 +286,8 @@ def test_two_activations_at_once_are_refused_by_name(live: Served) -> None:
 def test_closing_waits_for_agents_or_the_settle_time(live: Served, looks: list[bool]) -> None:
     live.ask("PUT", "policy", json={"settle_seconds": 3600})
     found = planned(live, "treept")
-    opened = candidates(live, found["id"]) - live.stored_links()
+    before = live.stored_links()
+    opened = candidates(live, found["id"]) - before
     slow = min(min(opened))
     untouched = set(INTERESTS.brokers) - {end for link in opened for end in link}
     for agent in (slow, *sorted(untouched)[:1]):
@@ -259,13 +298,14 @@ def test_closing_waits_for_agents_or_the_settle_time(live: Served, looks: list[b
     wait_until(lambda: len(looks) > seen + 5)
     told = live.ask("GET", "rebuilds", found["id"])["activation"]
     assert (told["phase"], told["opened"], told["closed"]) == ("settling", len(opened), 0)
-    assert live.stored_links() >= candidates(live, found["id"])
+    assert live.stored_links() == before | candidates(live, found["id"])
     live.ask("POST", "brokers", slow, "acks", json={"version": live.version})
     wait_for(live, found["id"], "active")
     assert live.stored_links() == candidates(live, found["id"])
     live.ask("PUT", "policy", json={"settle_seconds": 0.2})
     live.ask("POST", "rebuilds", found["id"], "rollback", status=202)
     wait_for(live, found["id"], "planned")
+    assert live.stored_links() == before
 
 
 def test_a_link_that_an_agent_cannot_open_is_planned_around(live: Served) -> None:
@@ -289,6 +329,23 @@ def test_a_link_that_an_agent_cannot_open_is_planned_around(live: Served) -> Non
     live.ask("POST", "rebuilds", found["id"], "activate", status=202)
     wait_for(live, found["id"], "active")
     assert (a, b) not in live.stored_links(), "what failed since it was planned is not tried again"
+    check_every_version(live)
+
+
+def test_a_link_that_failed_shortly_before_the_request_is_not_opened_by_the_plan(live: Served) -> None:
+    wanted = candidates(live, planned(live, "gm")["id"])
+
+    def fails(link: tuple[str, str]) -> bool:
+        body = {"link": link, "reason": "no route"}
+        answer = live.client.post(f"/v1/brokers/{link[0]}/failures", headers=KEY, json=body)
+        return answer.status_code == 200  # else a topic has nobody else
+
+    failed = next(link for link in sorted(wanted & live.stored_links()) if fails(link))
+    again = planned(live, "gm")["id"]
+    assert failed in candidates(live, again), "the algorithm knows nothing of it"
+    live.ask("POST", "rebuilds", again, "activate", status=202)
+    wait_for(live, again, "active")
+    assert failed not in live.stored_links()
     check_every_version(live)
 
 
@@ -417,10 +474,22 @@ def test_a_sticky_rebuild_of_a_2_connected_overlay(live: Served, looks: list[boo
     sticky = planned(live, "weave", k=2, keep=0.5)
     assert sticky["plan"]["kept"] > fresh["plan"]["kept"]
     curve = {row["keep"]: row for row in sticky["plan"]["keep_curve"]}
+    for keep in (0.0, 0.25, 0.5, 1.0):
+        overlay = build("weave", INTERESTS, earlier=Overlay.from_names(INTERESTS, before), k=2, keep=keep)
+        links = set(overlay.link_names())
+        assert curve[keep] == {
+            "keep": keep,
+            "links": len(links),
+            "opened": len(links - before),
+            "closed": len(before - links),
+            "average_degree": overlay.average_degree,
+            "max_degree": overlay.max_degree,
+        }
     assert curve[0.5]["opened"] == sticky["plan"]["opened"]
     live.ask("POST", "rebuilds", sticky["id"], "activate", status=202)
     wait_for(live, sticky["id"], "active")
     after = live.stored_links()
+    assert after == candidates(live, sticky["id"])
     assert (len(after - before), len(before - after)) == (sticky["plan"]["opened"], sticky["plan"]["closed"])
     assert Overlay.from_names(INTERESTS, after).is_ktco(2)
 

@@ -9,8 +9,12 @@ from typing import Any, cast
 import neo4j
 import pytest
 from fastapi import FastAPI
+from neo4j.exceptions import ServiceUnavailable
 
 from backend import simulations
+from backend.errors import NotReady
+from backend.live import Answer, Proposal, Writer
+from backend.store import Database
 from tests.backend.conftest import rows
 from tests.backend.live import KEY, Served, served
 from tests.backend.test_rebuilds import check_every_version, fill, wait_until
@@ -82,6 +86,55 @@ def test_one_of_the_live_overlay_is_applied_and_what_does_not_fit_is_skipped(liv
     check_every_version(live)
     problem = live.ask("POST", "simulations", simulation, "apply", status=409)
     assert "it is applied; only one that is done can be applied" in problem["detail"]
+
+
+def test_what_is_applied_waits_for_a_neo4j_that_is_away(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = ask(live, rounds=5, join_share=0.0, seed=1)
+    wait_for(live, simulation, "done")
+    version = live.version
+    real, away = Writer.submit, [NotReady("Neo4j does not answer"), NotReady("still away")]
+
+    async def submit(writer: Writer, proposal: Proposal) -> Answer:
+        answer = await real(writer, proposal)
+        if away:  # it was done, and nobody heard of it
+            raise away.pop()
+        return answer
+
+    monkeypatch.setattr(Writer, "submit", submit)
+    live.ask("POST", "simulations", simulation, "apply", status=202)
+    assert wait_for(live, simulation, "applied")["applied"] == {"done": 5, "total": 5, "skipped": 0}
+    assert live.version == version + 5
+
+
+def test_what_is_applied_says_that_it_waits_and_gives_up_at_last(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (ask(live, rounds=5, join_share=0.0, seed=seed) for seed in (1, 2))
+    for simulation in (first, second):
+        wait_for(live, simulation, "done")
+    version, read, away = live.version, Database.read, [True]
+
+    async def refused(self: Database, name: str, /, **parameters: Any) -> list[neo4j.Record]:
+        if away and name.startswith("idempotency/"):
+            raise ServiceUnavailable("nobody there")
+        return await read(self, name, **parameters)
+
+    def stage(simulation: str) -> str:
+        return str(live.ask("GET", "simulations", simulation)["progress"]["stage"])
+
+    monkeypatch.setattr(Database, "read", refused)
+    live.ask("POST", "simulations", first, "apply", status=202)
+    wait_until(lambda: stage(first).startswith("waiting: ") and "nobody there" in stage(first))
+    assert live.ask("GET", "simulations", first)["state"] == "applying"
+    away.clear()
+    assert wait_for(live, first, "applied")["applied"] == {"done": 5, "total": 5, "skipped": 0}
+    assert (live.version, stage(first)) == (version + 5, "applied")
+    away.append(True)
+    monkeypatch.setattr(simulations, "SECONDS_OF_TRIES", 0.2)
+    live.ask("POST", "simulations", second, "apply", status=202)
+    assert "nobody there" in wait_for(live, second, "failed")["error"]
 
 
 def test_what_cannot_be_simulated_is_refused(live: Served) -> None:

@@ -30,7 +30,14 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
-def live(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path) -> Iterator[Served]:
+def live(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Served]:
+    """Started where packages of other people have the names of ours."""
+    for name in ("spark", "algorithms"):
+        (tmp_path / "elsewhere" / name).mkdir(parents=True)
+        (tmp_path / "elsewhere" / name / "__init__.py").write_text("raise ImportError('not ours')\n")
+    monkeypatch.chdir(tmp_path / "elsewhere")
     with served(neo4j_server, database, tmp_path) as opened:
         fill(opened)
         yield opened

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import neo4j
 import pytest
+from neo4j.exceptions import TransientError
 
 from algorithms import Interests, build
 from backend.errors import CannotRun, Conflict
@@ -15,6 +16,7 @@ from backend.policy import Policy
 from backend.store import Database
 from backend.store import database as database_module
 from backend.store.bulk import import_overlay
+from backend.store.commit import prepare_commits
 from backend.store.loading import read_overlay
 from tests.backend.conftest import rows
 from tests.conftest import Neo4jServer
@@ -116,3 +118,39 @@ def test_an_old_server_is_refused(neo4j_server: Neo4jServer, monkeypatch: pytest
     monkeypatch.setattr(database_module, "OLDEST_SERVER", (9999, 0))
     with pytest.raises(CannotRun, match="TopicWeave needs"):
         on(neo4j_server, lambda opened: opened.check_server())
+
+
+def test_the_plan_of_a_commit_is_made_so_that_it_is_kept(
+    neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neo4j warns of one that it cannot keep."""
+    asked: list[dict[str, Any]] = []
+    run = Database.run
+
+    async def listened(self: Database, text: str, **parameters: Any) -> None:
+        asked.append(parameters)
+        await run(self, text, **parameters)
+
+    monkeypatch.setattr(Database, "run", listened)
+    on(neo4j_server, prepare_commits)
+    assert [list(parameters) for parameters in asked] == [["commit"]]
+    assert "cannot be cached" not in caplog.text
+
+
+def test_what_finds_many_is_read_again_where_a_commit_came_in_the_way(
+    database: neo4j.Driver, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows(database, "UNWIND range(1, 3) AS i CREATE (:Broker {id: toString(i), told_at: datetime()})")
+    tried: list[str] = []
+    run = neo4j.ManagedTransaction.run
+
+    def outdated(self: neo4j.ManagedTransaction, text: Any, parameters: Any = None) -> neo4j.Result:
+        tried.append(text)
+        if len(tried) == 1:
+            raise TransientError("the transaction read outdated data")
+        return run(self, text, parameters)
+
+    monkeypatch.setattr(neo4j.ManagedTransaction, "run", outdated)
+    ((_, told),) = on(neo4j_server, lambda opened: opened.read_many("agent/read_agents", by="me", since=None))
+    assert sorted(row[0] for row in told) == ["1", "2", "3"]
+    assert len(tried) == 2

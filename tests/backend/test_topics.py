@@ -98,6 +98,7 @@ def test_topics_are_analysed_beside_the_event_loop_and_only_where_a_change_touch
         analysed.clear()
         found = live.ask("GET", "topics", params={"sort": "articulation_brokers"})["items"]
         assert {row["name"]: row["subscribers"] for row in found} == {"t0": 3} | dict.fromkeys(names[1:], 2)
+        assert not any(row["diameter_sampled"] for row in found)
         assert not analysed
         pictures = [live.ask("GET", "topics", "t1", "graph") for _ in range(2)]
         assert (pictures[0], drawn) == (pictures[1], {"t1": 1})

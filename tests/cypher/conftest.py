@@ -41,10 +41,11 @@ def stored(neo4j_server: Neo4jServer, lived: Lived) -> Iterator[neo4j.Driver]:
         now = datetime.now(UTC)
         for broker, seconds in LEASES.items():
             driver.execute_query(
-                "MATCH (b:Broker {id: $id}) SET b.lease_until = $until, b.lease_seconds = 60, b.acked = $acked",
+                "MATCH (b:Broker {id: $id}) SET b.lease_until = $until, b.lease_seconds = 60",
                 id=broker,
                 until=now + timedelta(seconds=seconds),
-                acked=ACKED[broker],
             )
+        for broker, acked in ACKED.items():
+            driver.execute_query("MATCH (b:Broker {id: $id}) SET b.acked = $acked", id=broker, acked=acked)
         yield driver
         empty(driver)

@@ -19,9 +19,10 @@ from tests.cypher.lived import START, Link, Lived, State
 
 Rows = list[list[Any]]
 Compute = Callable[..., Rows]
-LEASES = {"still-leaf": -30, "still-twin-a": 20, "still-twin-b": 3600}
+LEASES = {"still-leaf": -30, "still-twin-a": 20, "still-twin-b": 3600, "still-hub": 5400}
 """Seconds from now until the leases that are stored beside the overlay end."""
-ACKED = {"still-leaf": 61, "still-twin-a": 10, "still-twin-b": 40}
+ACKED = {"still-leaf": 61, "still-twin-a": 10, "still-twin-b": 40, "still-end": 30}
+"""One of them without a lease; and one with a lease has acknowledged nothing."""
 FORGOTTEN = "forgotten"
 """A topic that nobody subscribes to."""
 
@@ -428,10 +429,11 @@ def backup_cover(lived: Lived, broker: str) -> Rows:
 @answers("lagging_agents", versions=40, limit=20)
 def lagging_agents(lived: Lived, versions: int, limit: int) -> Rows:
     rows: Rows = []
-    for broker, acked in ACKED.items():
-        waiting = sum(broker in link and why[0] > acked for link, why in lived.now.links.items())
-        if lived.version - acked >= versions:
-            rows.append([broker, acked, lived.version - acked, waiting])
+    for broker in LEASES | ACKED:
+        opened = ACKED.get(broker, 0)
+        waiting = sum(broker in link and why[0] > opened for link, why in lived.now.links.items())
+        if lived.version - opened >= versions:
+            rows.append([broker, ACKED.get(broker), lived.version - opened, waiting])
     return sorted(rows, key=lambda row: (-row[3], -row[2], row[0]))[:limit]
 
 
@@ -637,14 +639,17 @@ def flapping_links(lived: Lived, since: str, limit: int) -> Rows:
 
 
 @answers("returning_brokers", since="1970-01-01", limit=10)
+@answers("returning_brokers", since="1970-01-01", limit=1000)
 def returning_brokers(lived: Lived, since: str, limit: int) -> Rows:
     found: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    back: set[str] = set()
     for change in lived.changes:
+        back |= {broker for broker in change["joined"] if found[broker][1]}
         for place, brokers in enumerate((change["joined"], change["left"])):
             for broker in brokers:
                 found[broker][place] += 1
                 found[broker][2] = change["version"]
-    rows: Rows = [[b, *row, b in lived.now.topics] for b, row in found.items() if row[0] + row[1] > 1]
+    rows: Rows = [[b, *found[b], b in lived.now.topics] for b in back]
     return sorted(rows, key=lambda row: (-row[1] - row[2], row[0]))[:limit]
 
 
@@ -664,7 +669,11 @@ def rebuilds(lived: Lived, limit: int) -> Rows:
 
 
 @answers("rebuild_against_live", rebuild="r1")
+@answers("rebuild_against_live", rebuild="unknown")
+@answers("rebuild_against_live", rebuild="r1 before")
 def rebuild_against_live(lived: Lived, rebuild: str) -> Rows:
+    if rebuild != "r1":
+        return []
     wanted, links = set(lived.candidates), set(lived.now.links)
     then = Counter(end for link in wanted for end in link)
     most = max(lived.now.degrees().values())
@@ -684,7 +693,9 @@ def rebuild_against_live(lived: Lived, rebuild: str) -> Rows:
 @answers("rebuild_brokers", rebuild="r1", limit=12)
 @answers("rebuild_brokers", rebuild="unknown", limit=3)
 def rebuild_brokers(lived: Lived, rebuild: str, limit: int) -> Rows:
-    wanted = set(lived.candidates) if rebuild == "r1" else set()
+    if rebuild != "r1":
+        return []
+    wanted = set(lived.candidates)
     rows: Rows = []
     for broker, degree in lived.now.degrees().items():
         to_open = sum(broker in link for link in wanted - lived.now.links.keys())

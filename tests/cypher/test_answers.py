@@ -14,7 +14,7 @@ from backend.store import Database
 from cypher.library import queries
 from tests.conftest import Neo4jServer
 from tests.cypher.expected import CASES, LEASES, Case, graph, links_between, most_moved_link
-from tests.cypher.lived import Lived
+from tests.cypher.lived import REBUILD, Lived
 
 pytestmark = pytest.mark.neo4j
 
@@ -105,6 +105,41 @@ def test_the_past_of_a_link(neo4j_server: Neo4jServer, stored: neo4j.Driver, liv
     assert ask(neo4j_server, "links_between", {"a": b, "b": a}).rows == expected
 
 
+@pytest.mark.parametrize("name", ["rebuild_against_live", "rebuild_brokers"])
+@pytest.mark.parametrize(
+    ("state", "stored_under", "asked", "answered"),
+    [
+        ("planned", None, "r2", True),  # of brokers without common topics: no candidates is the answer
+        ("planned", None, "r2 before", False),
+        ("active", "r2", "r2", True),
+        ("active", "r2 before", "r2 before", True),
+        ("running", "r2", "r2", False),
+        ("failed", None, "r2", False),
+        ("failed", "r2", "r2", False),
+        ("dropped", None, "r2", False),
+    ],
+)
+def test_only_a_rebuild_that_can_be_activated_is_set_against_live_links(
+    neo4j_server: Neo4jServer, stored: neo4j.Driver, lived: Lived,
+    name: str, state: str, stored_under: str | None, asked: str, answered: bool,
+) -> None:  # fmt: skip
+    stored.execute_query("CREATE (:Rebuild {id: 'r2', state: $state})", state=state)
+    a, b = min(lived.now.links)
+    stored.execute_query(
+        "MATCH (a:Broker {id: $a}), (b:Broker {id: $b}) CREATE (a)-[:CANDIDATE {rebuild: $under}]->(b)",
+        a=a, b=b, under=stored_under or "nowhere",
+    )  # fmt: skip
+    try:
+        rows = ask(neo4j_server, name, {"rebuild": asked}).rows
+        assert bool(rows) == answered
+        if answered and name == "rebuild_against_live":
+            kept = int(stored_under is not None)
+            assert rows[0][:5] == [kept, len(lived.now.links), kept, 0, len(lived.now.links) - kept]
+    finally:
+        stored.execute_query("MATCH (r:Rebuild {id: 'r2'}) DELETE r")
+        stored.execute_query("MATCH ()-[c:CANDIDATE]->() WHERE c.rebuild <> $kept DELETE c", kept=REBUILD)
+
+
 def test_leases_that_end_soon(neo4j_server: Neo4jServer, stored: neo4j.Driver, lived: Lived) -> None:
     rows = ask(neo4j_server, "expiring_leases", {"seconds": 60}).rows
     degrees = lived.now.degrees()
@@ -149,3 +184,24 @@ def test_what_was_edited_by_hand_is_found(
             " WITH * MATCH (c:Broker {id: $c}), (d:Broker {id: $d}) CREATE (c)-[:LINK {since: $since, reason: $reason}]->(d)",
             {**by_hand, "since": lived.now.links[link][0], "reason": lived.now.links[link][1]},
         )
+
+
+def test_the_growth_over_years_is_told_within_the_memory_of_a_question(
+    neo4j_server: Neo4jServer, stored: neo4j.Driver, lived: Lived
+) -> None:
+    """A change on each of 2,500 days more, which move nothing: all end as the overlay is now."""
+    days = 2500
+    stored.execute_query(
+        "MATCH (last:Change {version: $version}) UNWIND range(1, $days) AS day CREATE (change:Change:Extra)"
+        " SET change = last {.*, version: $version + day, at: last.at + duration({days: day}), joined: [], left: [],"
+        " opened_a: [], closed_a: [], subscribed_broker: [], unsubscribed_broker: []}",
+        version=lived.version,
+        days=days,
+    )
+    try:
+        rows = ask(neo4j_server, "growth_by_day", {}).rows
+    finally:
+        stored.execute_query("MATCH (change:Extra) DELETE change")
+    now = [len(lived.now.topics), sum(map(len, lived.now.topics.values())), len(lived.now.links)]
+    assert [row[1] for row in rows[-days:]] == list(range(lived.version + 1, lived.version + days + 1))
+    assert all(row[2:5] == now for row in rows[-days:])

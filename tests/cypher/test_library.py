@@ -62,6 +62,13 @@ def test_the_file_is_one_reading_statement(name: str) -> None:
     assert max(map(len, LIBRARY[name].cypher.splitlines())) <= 160
 
 
+@pytest.mark.parametrize("name", LIBRARY)
+def test_what_scans_the_history_says_so(name: str) -> None:
+    """Changes are found by version or by time; a list in them is found by looking through."""
+    scans = re.search(r"\(\w*:Change\)", LIBRARY[name].cypher) is not None
+    assert ("Looks through " in LIBRARY[name].notes) is scans
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -72,6 +72,13 @@ def test_the_history_is_read_along_its_index(session: neo4j.Session, name: str) 
     assert any("IndexSeekByRange" in step for step in steps), steps
 
 
+def test_a_commit_looks_for_everything_by_name(session: neo4j.Session) -> None:
+    """Its plan is kept while the overlay grows: what is made of an empty one must do for a large one."""
+    steps = operators(session, "change/write_commit")
+    assert not any("Scan" in step for step in steps), steps
+    assert not any(step.startswith(("NodeHashJoin", "ValueHashJoin")) for step in steps), steps
+
+
 @pytest.mark.parametrize("name", ["rebuild/find_leftovers", "rebuild/forget_rebuilds"])
 def test_links_of_rebuilds_are_looked_for_along_their_index(session: neo4j.Session, name: str) -> None:
     steps = operators(session, name)

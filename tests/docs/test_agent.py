@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import signal
 import subprocess
 import sys
@@ -56,7 +57,10 @@ class Running:
     def __init__(self, out: Path, broker: str, command: list[str]) -> None:
         self.broker, self.out = broker, out
         with out.open("wb") as stream:
-            self.process = subprocess.Popen([sys.executable, *command], stdout=stream, stderr=stream)
+            environment = os.environ | {"TOPICWEAVE_API_KEY": KEY["X-API-Key"]}
+            self.process = subprocess.Popen(
+                [sys.executable, *command], stdout=stream, stderr=stream, env=environment
+            )
 
     @property
     def said(self) -> str:
@@ -116,7 +120,7 @@ class Federation:
         return [item["kind"] for item in items if item["broker"] == broker]
 
     def start(self, broker: str, *topics: str, broken: str = "") -> Running:
-        words = [self.url, KEY["X-API-Key"], broker, *topics]
+        words = [self.url, broker, *topics]
         command = ["-c", HARDER, broken, *words] if broken else [str(AGENT), *words]
         agent = Running(self.home / f"agent-{len(self.agents)}", broker, command)
         self.agents.append(agent)
@@ -218,6 +222,26 @@ def test_an_agent_comes_back_from_everything(federation: Federation) -> None:
     assert one.process.poll() is two.process.poll() is None
 
 
+def test_an_agent_that_is_stopped_closes_its_links_whether_it_can_say_so_or_not(
+    federation: Federation,
+) -> None:
+    one, two, three = (federation.start(name, "s") for name in ("stays", "goes", "expires"))
+    federation.settle(one, two, three)
+    federation.stop()
+    try:
+        assert two.open
+        assert two.end(signal.SIGTERM) == 0  # the API is away
+        assert two.open == set()
+    finally:
+        federation.serve()
+    federation.ask("DELETE", "/brokers/goes")
+    federation.settle(one, three)
+    federation.ask("DELETE", "/brokers/expires")  # and it is told to stop before it notices
+    assert three.end(signal.SIGTERM) == 0
+    assert three.open == set()
+    federation.settle(one)
+
+
 def test_a_version_that_is_kept_no_more_makes_it_join_again(
     federation: Federation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,7 +254,8 @@ def test_a_version_that_is_kept_no_more_makes_it_join_again(
     with driver_of(federation.server) as driver:
         rows(driver, "MATCH (o:Overlay) SET o.forgotten = 2")
         rows(driver, "MATCH (c:Change) WHERE c.version <= 2 DELETE c")
-    agent = module.Agent(federation.url, KEY["X-API-Key"], "late", "w")
+    monkeypatch.setenv("TOPICWEAVE_API_KEY", KEY["X-API-Key"])
+    agent = module.Agent(federation.url, "late", "w")
     with pytest.raises(httpx2.HTTPStatusError, match="410"):
         agent.follow({"links": [], "version": 1})
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import subprocess
 from pathlib import Path
 
 import pyarrow.parquet
@@ -14,6 +12,7 @@ import pytest
 from algorithms.bulk import BULK
 from spark.rebuild import main, verify_command
 from tests.docs.pages import ROOT, blocks, code, rows, shell_lines, text_of
+from tests.spark.groups import run_group
 
 PAGE = text_of("spark.md")
 JOBS = {"spark.rebuild": main, "spark/rebuild.py": main, "spark.verify": verify_command}
@@ -52,10 +51,8 @@ def test_the_table_of_options_is_what_the_algorithms_take() -> None:
 def test_the_commands_run_as_printed(tmp_path: Path) -> None:
     for name in (".venv", "spark"):
         (tmp_path / name).symlink_to(ROOT / name)
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join([". .venv/bin/activate", *blocks(PAGE, "sh")])],
-        cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, timeout=850, check=False,
-    )  # fmt: skip
+    script = "\n".join([". .venv/bin/activate", "set -x", *blocks(PAGE, "sh")])
+    done = run_group(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, seconds=850)
     assert done.returncode == 0, (done.stdout, done.stderr)
     assert "every topic is connected" in done.stdout
     report = json.loads((tmp_path / "report.json").read_text())

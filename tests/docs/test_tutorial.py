@@ -14,15 +14,23 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from platformdirs import user_cache_path
 
 from tests.docs.pages import GUIDES, ROOT, blocks, code, name_of, text_of
 from tests.system.installation import PATIENCE, Installation, api_key
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(720)]
 
-OTHERS = {"README.md", "docs/index.md", "docs/algorithms.md", "docs/experiments.md", "docs/spark.md"}
+OTHERS = {"docs/index.md", "docs/algorithms.md", "docs/experiments.md", "docs/spark.md"}
 """Pages whose commands other tests run, or that only name `make up`; the papers' sweeps take minutes, Spark has tests of its own."""
-FOLLOWED = {"docs/tutorial.md", "docs/cypher.md", "docs/api.md", "docs/operating.md", "docs/backup.md"}
+FOLLOWED = {
+    "README.md",
+    "docs/tutorial.md",
+    "docs/cypher.md",
+    "docs/api.md",
+    "docs/operating.md",
+    "docs/backup.md",
+}
 INTERESTS = {
     "interests.csv": [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("d", "x")],
     "others.csv": [("e", "y"), ("f", "y"), ("f", "z"), ("g", "z")],
@@ -33,15 +41,19 @@ LINKS = {"links.csv": [("a", "b"), ("b", "c")], "theirs.csv": [("e", "f"), ("f",
 class Reader:
     """Somebody in the project's directory, with a terminal of their own."""
 
-    def __init__(self, checkout: Path, system: Installation) -> None:
-        self.checkout, self.system = checkout, system
+    def __init__(self, checkout: Path, system: Installation, *, names_the_home: bool = False) -> None:
+        self.checkout, self.system, self.names_the_home = checkout, system, names_the_home
         checkout.mkdir()
         for name in (".venv", "backend"):
             (checkout / name).symlink_to(ROOT / name)
 
     def type(self, *lines: str) -> str:
         """What one shell says to these lines; every one of them succeeds."""
-        ours = {"TOPICWEAVE_HOME": str(self.system.home), "PATH": f".venv/bin:{os.environ['PATH']}"}
+        ours = {"PATH": f".venv/bin:{os.environ['PATH']}"}
+        if self.names_the_home:
+            ours |= {"HOME": str(self.checkout.parent), "XDG_CACHE_HOME": str(user_cache_path())}
+        else:
+            ours["TOPICWEAVE_HOME"] = str(self.system.home)
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", "\n".join(lines)],
             cwd=self.checkout,
@@ -88,6 +100,34 @@ def test_the_guides_run_as_printed(tmp_path: Path) -> None:
             system.clean()
 
 
+def test_the_readme_runs_as_printed(tmp_path: Path) -> None:
+    """From the files of its first commands to a backup, on the empty overlay that it starts beside the demo's."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    two, found, files, start, rest = blocks(text, "sh")
+    assert [line.split("#")[0].strip() for line in two.splitlines()] == ["make up", "make test"]
+    assert found == ". .venv/bin/activate\n"
+    export, up = start.splitlines()
+    assert up == "topicweave up"
+    assert rest.startswith(f"{found}{export}\n")
+    reader = Reader(tmp_path / "checkout", Installation(tmp_path / "my-overlay"), names_the_home=True)
+    assert reader.type(export, "echo $TOPICWEAVE_HOME") == f"{reader.system.home}\n"
+    try:
+        reader.system.start("--no-console")
+        reader.type(found, files)
+        reader.system.wait_until_up()
+        says(
+            reader.type(rest),
+            r"^running \(home",
+            r"\b500 brokers\b",
+            r"weave \(local\), planned$",
+            r"dc \(spark\), planned$",
+            r"^good: version \d+: 500 brokers",
+        )
+        assert zipfile.is_zipfile(reader.checkout / "overlay.zip")
+    finally:
+        reader.system.clean()
+
+
 def follow_the_tutorial(reader: Reader) -> None:
     """From top to bottom in one shell, up to the last block, which stops the system."""
     start, *rest, stop = blocks(text_of("tutorial.md"), "sh")
@@ -97,8 +137,8 @@ def follow_the_tutorial(reader: Reader) -> None:
         said,
         r"^running \(home",
         r"^good: version 1: 94 brokers",
-        r'"opened":\[\["[^]]*"my-broker"\]',  # curl: the join
-        r'"closed_reasons":\["an end has left"',  # curl: the leave
+        r'"opened":\[\["[^]]*"my-broker"\]',  # the join, by the API
+        r'"closed_reasons":\["an end has left"',  # and the leave
         r"\bjoin\b.*my-broker",  # and the history that tells of them
         r"\bleave\b.*my-broker",
         r"opened and .* closed in 200 rounds",

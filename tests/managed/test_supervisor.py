@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -153,6 +154,8 @@ def test_children_are_told_what_the_contract_says(tmp_path: Path) -> None:
     assert console.environment["TOPICWEAVE_API_URL"] == api.url == "http://127.0.0.1:18"
     assert console.environment["TOPICWEAVE_API_KEY_FILE"] == str(tmp_path / "api-key")
     assert not any(name.startswith("NEO4J") for name in console.environment)
+    asking = console_service(Settings.load(home=tmp_path, console_key="ask"))
+    assert asking.environment["TOPICWEAVE_API_KEY_FILE"] == ""
     assert "TOPICWEAVE_DEMO" not in api_service(Settings.load(home=tmp_path), {}).environment
 
 
@@ -183,3 +186,14 @@ def test_whoever_opens_the_api_is_told_about_tls(tmp_path: Path, host: str, warn
     said: list[str] = []
     _announce(settings, "bolt://x", [api_service(settings, {})], None, said.append)
     assert any("TLS" in line for line in said) == warned
+
+
+def test_services_take_no_package_from_where_they_are_started(tmp_path: Path) -> None:
+    (tmp_path / "ui").mkdir()
+    (tmp_path / "ui" / "__init__.py").write_text("raise ImportError('not ours')\n")
+    service = console_service(Settings.load(home=tmp_path / "home"))
+    environment = {**os.environ, **service.environment, "TOPICWEAVE_CONSOLE_PORT": "none"}
+    ended = subprocess.run(
+        service.command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "a port is a number" in ended.stderr

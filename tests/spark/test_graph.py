@@ -34,12 +34,13 @@ def test_candidates_are_the_local_links_and_the_record_tells(
     with_lonely: Interests,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The interests are read in several pages, each in a transaction of its own."""
-    monkeypatch.setattr(graph, "BROKERS_A_PAGE", 50)
+    """The interests are read in several pages, each in a transaction of its own, however few cores there are."""
+    monkeypatch.setattr(graph, "BROKERS_A_PAGE", 25)
     params = parse_bulk("dc", {"parts": 3})
     with pages_of(access(neo4j_server)) as (pages, way), graph.RebuildRecord(way, "r1") as record:
-        report = rebuild_graph(spark, record, "dc", params)
-        assert pages.asked == 7
+        report = rebuild_graph(spark, record, "dc", params, ready=2.5)
+        assert pages.asked == 13
+    assert report["seconds"]["session"] == 2.5
     wanted = build("dc", with_lonely, parts=3).link_names()
     assert candidates(live, "r1") == sorted(wanted)
     node = rows(live, "MATCH (r:Rebuild {id: 'r1'}) RETURN r.state AS state, r.progress AS progress,"
@@ -153,6 +154,17 @@ def test_a_gap_is_a_fault_only_where_nothing_moved(
         assert _written(made, 7, spark, record) == len(links) - 5
         live.execute_query("MATCH (b:Broker) WITH b ORDER BY b.id LIMIT 1 DETACH DELETE b")
         assert _written(made, 9, spark, record) < len(links) - 5
+
+
+def test_candidates_of_somebody_else_are_a_fault(
+    spark: SparkSession, neo4j_server: Neo4jServer, live: neo4j.Driver, small: Interests, small_coded: Coded
+) -> None:
+    links = build("treept", small).link_names()[:20]
+    made = bulk.Built(links_frame(spark, links[1:]), small_coded, {"links": 19})
+    with graph.RebuildRecord(access(neo4j_server), "r1") as record:
+        graph.write_candidates(links_frame(spark, links), record.access, "r1")
+        with pytest.raises(JobFailed, match="20 candidates are in the database where 19 links were made"):
+            _written(made, 7, spark, record)
 
 
 def test_a_rebuild_called_off_leaves_nothing(

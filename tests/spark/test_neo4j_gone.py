@@ -1,4 +1,4 @@
-"""Neo4j is killed while candidates are written: the job goes on when it is back in time, and else says what it missed."""
+"""Neo4j is killed while a job is at its work: the job goes on when it is back in time, and else says what it missed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import neo4j
 import pytest
@@ -21,7 +22,7 @@ from backend.managed.java import find_java
 from backend.managed.processes import free_port
 from backend.managed.server import ManagedNeo4j
 from backend.settings import Settings
-from spark import graph
+from spark import bulk, graph
 from spark.errors import JobFailed
 from spark.rebuild import rebuild_graph
 from tests.backend.conftest import rows
@@ -86,6 +87,76 @@ def test_back_in_time(spark: SparkSession, server: ManagedNeo4j, small: Interest
     with driver_of(server) as driver:
         assert candidates(driver, "r1") == wanted
     assert (report["candidates"], report["departed"]) == (len(wanted), 0)
+
+
+class Watched:
+    """A driver that says when a statement failed, and counts how many did."""
+
+    def __init__(self, driver: neo4j.Driver) -> None:
+        self._driver = driver
+        self.failed = threading.Event()
+        self.failures = 0
+
+    def execute_query(self, *arguments: Any) -> Any:
+        try:
+            return self._driver.execute_query(*arguments)
+        except (DriverError, Neo4jError):
+            self.failures += 1
+            self.failed.set()
+            raise
+
+    def close(self) -> None:
+        self._driver.close()
+
+
+@pytest.mark.parametrize("after", ["build", "write_candidates"])
+def test_back_after_what_was_done(
+    spark: SparkSession,
+    server: ManagedNeo4j,
+    small: Interests,
+    monkeypatch: pytest.MonkeyPatch,
+    after: str,
+) -> None:
+    """A finished job waits with the statement that comes next; the server is started once that has failed."""
+    monkeypatch.setattr(graph, "LINKS_A_BATCH", 500)
+    wanted = sorted(build("dc", small, parts=2).link_names())
+    place: Any = bulk if after == "build" else graph
+    work = getattr(place, after)
+
+    def work_then_kill(*arguments: Any, **named: Any) -> Any:
+        done = work(*arguments, **named)
+        assert server.child is not None
+        os.kill(server.child.pid, signal.SIGKILL)
+        server.stop()
+        return done
+
+    monkeypatch.setattr(place, after, work_then_kill)
+    with graph.RebuildRecord(access(server), "r1") as record:
+        watched = Watched(record._driver)
+        monkeypatch.setattr(record, "_driver", watched)
+
+        def start() -> None:
+            if watched.failed.wait(120):
+                server.start()
+
+        starter = threading.Thread(target=start)
+        starter.start()
+        report = rebuild_graph(spark, record, "dc", parse_bulk("dc", {"parts": 2}))
+        starter.join()
+        assert watched.failed.is_set()
+    with driver_of(server) as driver:
+        assert candidates(driver, "r1") == wanted
+    assert (report["candidates"], report["departed"]) == (len(wanted), 0)
+
+
+def test_a_database_that_never_answered_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = graph.Access(f"bolt://127.0.0.1:{free_port()}", "neo4j", "x")
+    with graph.RebuildRecord(nobody, "r1") as record:
+        watched = Watched(record._driver)
+        monkeypatch.setattr(record, "_driver", watched)
+        with pytest.raises(JobFailed, match=f"Neo4j at {nobody.uri}: "):
+            record.check()
+        assert watched.failures == 1
 
 
 def test_away_for_too_long(

@@ -1,5 +1,5 @@
-"""Real interests by parts, from file to file and through Neo4j: small ones always, those of TOPICWEAVE_DATA in the long
-run; igraph is the judge."""
+"""Real interests by parts, from file to file and through Neo4j: those of tests/data always, those of TOPICWEAVE_DATA in the
+long run; igraph is the judge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import igraph
 import neo4j
 import pytest
 from pyspark.sql import SparkSession
@@ -19,52 +18,36 @@ from algorithms.files import read_interests, read_links, write_interests
 from spark import graph
 from spark.rebuild import rebuild_files, rebuild_graph
 from tests.conftest import Neo4jServer
+from tests.spark.judging import connected_by_igraph
 from tests.spark.living import access, candidates, make_live
 
 SMALL = Path(__file__).parents[1] / "data"
 DEMO = Path(__file__).parents[2] / "backend" / "demos" / "autoware.csv.gz"
 DATA = Path(os.environ["TOPICWEAVE_DATA"]) if os.environ.get("TOPICWEAVE_DATA") else None
 FILES = [
-    "ros_autoware",
-    "ha_codeowners",
     "ha_git_authors",
-    "dt_codeowners",
     "lastfm_asia_mutual_follow",
     "twitter_top100",
     "github_mutual_follow",
     "deezer_hu_genres",
 ]
-THROUGH_NEO4J = ["ha_codeowners", "dt_codeowners", "lastfm_asia_mutual_follow"]
-SMALL_TOPIC = 200
-"""Subscribers of a topic whose connectivity igraph counts, which takes it a while."""
+CODEOWNERS = ["ha_codeowners", "dt_codeowners"]
 
 JOBS: list[tuple[str, dict[str, Any], int]] = [
     ("dc", {"parts": 4}, 1),
     ("gm2", {"parts": 4}, 2),
     ("hararypt", {"k": 4}, 4),
 ]
+MORE_JOBS: list[tuple[str, dict[str, Any], int]] = [("gm", {}, 1), ("degree-cover", {"parts": 3}, 2)]
+AS_LOCAL = ("dc", "gm", "hararypt")
+"""Their links are those of the local algorithm, parts or not."""
+IN_SHORT = [("ha_codeowners", JOBS[0]), ("ha_codeowners", MORE_JOBS[0]), ("dt_codeowners", MORE_JOBS[1])]
+"""Of the files of tests/data, those that `make test` runs."""
 
 
 @cache
 def interests_of(path: Path) -> Interests:
     return read_interests(path)
-
-
-def connected_by_igraph(overlay: Overlay, k: int) -> bool:
-    """Whether igraph finds every topic connected, for k > 1 without an articulation broker, and small ones k-connected."""
-    interests = overlay.interests
-    whole = igraph.Graph(n=len(interests.brokers), edges=overlay.links)
-    for topic in range(len(interests.topics)):
-        members = interests.subscriber_indices(topic).tolist()
-        if len(members) < 2:
-            continue
-        topic_graph = whole.induced_subgraph(members)
-        if not topic_graph.is_connected() or (k > 1 and topic_graph.articulation_points()):
-            return False
-        small = k > 1 and len(members) <= SMALL_TOPIC
-        if small and topic_graph.vertex_connectivity() < min(k, len(members) - 1):
-            return False
-    return True
 
 
 def check(
@@ -81,7 +64,7 @@ def check(
     assert (report["brokers"], report["topics"]) == (len(interests.brokers), len(interests.topics))
     assert report["links"] == len(overlay.links)
     assert connected_by_igraph(overlay, k)
-    if algorithm != "gm2":
+    if algorithm in AS_LOCAL:
         assert overlay.link_names() == build(algorithm, interests, **given).link_names()
 
 
@@ -104,7 +87,7 @@ def check_through_neo4j(
     assert (report["brokers"], report["topics"]) == (len(interests.brokers), len(interests.topics))
     assert (report["candidates"], report["departed"]) == (len(overlay.links), 0)
     assert connected_by_igraph(overlay, k)
-    if algorithm != "gm2":
+    if algorithm in AS_LOCAL:
         assert overlay.link_names() == build(algorithm, interests, **given).link_names()
 
 
@@ -113,6 +96,22 @@ def test_a_small_file(
     spark: SparkSession, tmp_path: Path, algorithm: str, given: dict[str, Any], k: int
 ) -> None:
     check(spark, SMALL / "ros_autoware.csv.gz", tmp_path, algorithm, given, k)
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm", "given", "k"),
+    [
+        pytest.param(name, *job, marks=() if (name, job) in IN_SHORT else pytest.mark.long)
+        for name in CODEOWNERS
+        for job in [*JOBS, *MORE_JOBS]
+    ],
+    ids=str,
+)
+def test_code_and_its_owners(
+    spark: SparkSession, tmp_path: Path, name: str, algorithm: str, given: dict[str, Any], k: int
+) -> None:
+    """Thousands of topics with one subscriber, and brokers that hold most of them."""
+    check(spark, SMALL / f"{name}.csv.gz", tmp_path, algorithm, given, k)
 
 
 @pytest.mark.long
@@ -151,8 +150,27 @@ def test_the_demo_through_neo4j(
 @pytest.mark.neo4j
 @pytest.mark.long
 @pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    "path", [SMALL / f"{name}.csv.gz" for name in CODEOWNERS], ids=lambda path: path.name
+)
+@pytest.mark.parametrize(("algorithm", "given", "k"), JOBS, ids=lambda value: str(value))
+def test_code_and_its_owners_through_neo4j(
+    spark: SparkSession,
+    neo4j_server: Neo4jServer,
+    database: neo4j.Driver,
+    path: Path,
+    algorithm: str,
+    given: dict[str, Any],
+    k: int,
+) -> None:
+    check_through_neo4j(spark, neo4j_server, database, path, algorithm, given, k)
+
+
+@pytest.mark.neo4j
+@pytest.mark.long
+@pytest.mark.timeout(1200)
 @pytest.mark.skipif(DATA is None, reason="TOPICWEAVE_DATA names no folder")
-@pytest.mark.parametrize("name", THROUGH_NEO4J)
+@pytest.mark.parametrize("name", ["lastfm_asia_mutual_follow"])
 @pytest.mark.parametrize(("algorithm", "given", "k"), JOBS, ids=lambda value: str(value))
 def test_files_through_neo4j(
     spark: SparkSession,

@@ -19,7 +19,7 @@ from spark import tables
 from spark.errors import JobFailed
 from spark.ids import code
 from spark.rebuild import rebuild_files
-from spark.tables import check_apart, check_links_path, read_interests
+from spark.tables import check_apart, check_links_path, check_writable, read_interests
 from tests.spark.jobs import links_frame
 
 TEXT = pyarrow.string()
@@ -62,6 +62,30 @@ def test_paths_that_cannot_be(spark: SparkSession, tmp_path: Path) -> None:
         read_interests(spark, str(tmp_path / "interests.csv"))
     with pytest.raises(BadInput, match=r"links: the name must end in \.parquet"):
         check_links_path(str(tmp_path))
+
+
+def test_files_that_are_no_parquet(spark: SparkSession, tmp_path: Path) -> None:
+    empty, text = tmp_path / "empty.parquet", tmp_path / "text.parquet"
+    empty.mkdir()
+    text.write_text("broker,topic\n")
+    with pytest.raises(BadInput, match="interests: there is no Parquet file in this folder"):
+        read_interests(spark, str(empty))
+    with pytest.raises(BadInput, match=r"interests: .*text\.parquet is not a Parquet file") as raised:
+        read_interests(spark, str(text))
+    assert "\n" not in str(raised.value)
+
+
+def test_links_that_could_not_be_written_are_refused_before_the_work(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Whether there are interests is not even asked."""
+    (tmp_path / "file").touch()
+    links = str(tmp_path / "file" / "links.parquet")
+    with pytest.raises(BadInput, match="links: Parent path is not a directory") as raised:
+        rebuild_files(spark, "gm", parse_bulk("gm", {}), str(tmp_path / "absent.parquet"), links)
+    assert "\n" not in str(raised.value)
+    check_writable(spark, str(tmp_path / "links.parquet"))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize(

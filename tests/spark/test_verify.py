@@ -43,3 +43,14 @@ def test_strangers_and_loops_are_named(spark: SparkSession, small: Interests, sm
     loop = links_frame(spark, [(known, known)])
     with pytest.raises(BadInput, match="cannot have a link to itself"):
         dense_links(coded, loop)
+
+
+def test_the_interests_do_not_pass_through_the_driver(
+    spark: SparkSession, small: Interests, small_coded: Coded
+) -> None:
+    """However small they are: no task is sent a copy of them."""
+    links = dense_links(small_coded, links_frame(spark, build("treept", small).link_names()))
+    weak = weak_topics(small_coded, links, 1)
+    assert weak.count() == 0
+    plan = weak._jdf.queryExecution().executedPlan().toString().partition("InitialPlan")[0]
+    assert plan.count("SortMergeJoin") == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 
 import neo4j
 import pytest
@@ -23,6 +24,7 @@ from tests.spark.living import access, candidates
 
 pytestmark = pytest.mark.neo4j
 
+UNTIL = datetime(2100, 1, 1, tzinfo=UTC)
 GIVEN_WAY = 25
 """How often the job has to give way: more than any number that bounds one batch would allow a whole job."""
 
@@ -58,8 +60,9 @@ class Heartbeats(threading.Thread):
         self.join()
 
     def _renew(self, transaction: neo4j.Transaction, brokers: tuple[str, ...]) -> None:
-        found = [{"broker": broker, "seconds": 60, "until": 1, "heard": True} for broker in brokers]
-        transaction.run(neo4j.Query(cypher.statement("agent/renew_leases")).text, rows=found).consume()
+        found = [{"broker": broker, "seconds": 60, "until": UNTIL, "heard": True} for broker in brokers]
+        text = neo4j.Query(cypher.statement("agent/renew_leases")).text
+        transaction.run(text, rows=found, by="another process").consume()
 
     def _waiting(self) -> set[str]:
         # Brokers are locked when a batch is committed, all of its links being known.

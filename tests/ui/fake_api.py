@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -45,6 +46,7 @@ class FakeApi:
     scope: str = "admin"
     actor: str = "nightshift"
     job_seconds: float = 0.0
+    max_page_size: int = 500
     asked: list[str] = field(default_factory=list)
     sent: list[tuple[str, str, Any]] = field(default_factory=list)
     rebuilds: dict[str, FakeRebuild] = field(default_factory=dict)
@@ -89,8 +91,16 @@ class FakeApi:
                 410, "Older than what is kept", f"version: kept from {overlay.oldest_version} on"
             )
         then = overlay.at(version)
-        limit, offset = int(params.get("limit", 50)), int(params.get("offset", 0))
+        limit = int(params.get("limit", min(50, self.max_page_size)))
+        offset = int(params.get("offset", 0))
+        if limit > self.max_page_size:
+            return 422, problem(
+                422, "Bad value", f"limit: at most {self.max_page_size} rows a page (got {limit})"
+            )
         match path:
+            case ["openapi.json"]:
+                shown: dict[str, Any] = {"name": "limit", "schema": {"maximum": self.max_page_size}}
+                return 200, {"paths": {"/v1/topics": {"get": {"parameters": [shown]}}}}
             case ["me"]:
                 return 200, {"name": self.actor, "scope": self.scope}
             case ["overlay"]:
@@ -143,8 +153,9 @@ class FakeApi:
             if change["version"] > int(params.get("after", 0))
             and change["version"] < int(params.get("before", 1 << 60))
             and all(change[name] == params[name] for name in ("kind", "actor") if name in params)
-            and params.get("since", "") <= change["at"] <= params.get("until", "9")
-            and params.get("broker") in (None, change["broker"])
+            and ("since" not in params or moment(params["since"]) <= moment(change["at"]))
+            and ("until" not in params or moment(change["at"]) < moment(params["until"]))
+            and ("broker" not in params or touches(change, params["broker"]))
         ]
         if params.get("order") == "desc":
             found.reverse()
@@ -154,18 +165,25 @@ class FakeApi:
     def change(
         self, method: str, path: list[str], params: dict[str, str], headers: dict[str, str], body: Any
     ) -> Answer | None:
+        broker: str | None
+        operations: list[dict[str, Any]]
         match [method, *path]:
             case ["DELETE", "brokers", broker]:
-                operations = [{"op": "leave", "broker": broker}]
+                kind = "leave"
+                operations = [{"op": kind, "broker": broker}]
+            case ["POST" | "DELETE", "brokers", broker, "topics", topic]:
+                kind = "subscribe" if method == "POST" else "unsubscribe"
+                operations = [{"op": kind, "broker": broker, "topics": [topic]}]
             case ["POST", "changes"]:
                 operations = body
+                kind, broker = "batch", None
             case ["POST", "what-if"]:
                 return self.what_if(body)
             case _:
                 return None
         for operation in operations:
             if operation["op"] != "join" and operation["broker"] not in brokers_of(self.overlay.graphs):
-                return 404, problem(404, "No such broker", f"broker: not known (got {operation['broker']!r})")
+                return 404, no_such_broker(operation["broker"])
         wanted = headers.get("if-match", "").strip('"')
         if wanted and int(wanted) != self.overlay.version:
             moved = problem(412, "The overlay moved", f"It is at version {self.overlay.version}")
@@ -173,15 +191,14 @@ class FakeApi:
         planned = self.overlay.plan(operations)
         if params.get("dry_run") == "true":
             return 200, planned.lists() | {"version": self.overlay.version, "dry_run": True}
-        kind = operations[0]["op"] if len(operations) == 1 else "batch"
-        self.overlay.apply(planned, kind, operations[0]["broker"], self.actor)
+        self.overlay.apply(planned, kind, broker, self.actor)
         return 200, planned.lists() | {"version": self.overlay.version}
 
     def what_if(self, body: dict[str, Any]) -> Answer:
         known = brokers_of(self.overlay.graphs)
         for broker in body["leave"]:
             if broker not in known:
-                return 404, problem(404, "No such broker", f"leave: no broker {broker!r}")
+                return 404, no_such_broker(broker)
         planned = self.overlay.plan([{"op": "leave", "broker": broker} for broker in body["leave"]])
         return 200, planned.lists() | {
             "version": self.overlay.version,
@@ -239,6 +256,22 @@ class FakeApi:
             case _:
                 return None
         return 204, None
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def touches(change: dict[str, Any], broker: str) -> bool:
+    """Whether it is about the broker, its links or its subscriptions."""
+    ends = {end for pair in (*change["opened"], *change["closed"]) for end in pair}
+    who = {one for one, _ in (*change["subscribed"], *change["unsubscribed"])}
+    return broker in {change["broker"], *change["joined"], *change["left"], *ends, *who}
+
+
+def no_such_broker(broker: str) -> dict[str, Any]:
+    """In the API's own words."""
+    return problem(404, "There is no such thing", str(BadInput("broker", broker, "no such broker")))
 
 
 def problem(status: int, title: str, detail: str) -> dict[str, Any]:

@@ -35,11 +35,12 @@ class FakeRebuild:
     error: str | None = None
     base_version: int = 1
     created_at: datetime = START
+    sampled: int = 0
 
     def state(self) -> str:
         if self.ended:
             return self.ended
-        if self.error:
+        if self.error and self.activated is None:
             return "failed"
         if self.rolled_back is not None:
             return "planned" if self._share(self.rolled_back) >= 1 else "activating"
@@ -59,6 +60,7 @@ class FakeRebuild:
             "max_degree": max((degree for degree, _ in histogram), default=0),
             "mean_diameter": longest * 0.4,
             "max_diameter": longest,
+            "diameters_sampled": self.sampled,
             "degree_histogram": histogram,
         }
 
@@ -183,14 +185,18 @@ class FakeSimulation:
         average, largest, brokers = figures["average_degree"], figures["max_degree"], figures["brokers"]
         made = []
         for number in range(1, self.done_rounds() + 1):
-            joins = walk.random() < self.request["join_share"]
-            brokers += 1 if joins else -1
+            fails = self.request.get("failure_share") and number % self.request["failure_every"] == 0
+            joins = not fails and walk.random() < self.request["join_share"]
+            change = "failure" if fails else "join" if joins else "leave"
+            brokers += -int(brokers * self.request["failure_share"]) if fails else 1 if joins else -1
+            if self.request["strategy"] == "rebuild" and number % self.request.get("rebuild_every", 50) == 0:
+                change += " + rebuild"
             average += walk.random() * worse
             largest += walk.random() < worse
             made.append(
                 {
                     "round": number,
-                    "change": "join" if joins else "leave",
+                    "change": change,
                     "brokers": brokers,
                     "links": int(average * brokers / 2),
                     "average_degree": average,
@@ -222,7 +228,7 @@ class FakeSimulation:
         if state in ("done", "applying", "applied"):
             summary = {
                 "rounds": len(rounds),
-                "brokers": [rounds[0]["brokers"], rounds[-1]["brokers"]],
+                "brokers": [self.overlay.figures()["brokers"], rounds[-1]["brokers"]],
                 "links": [rounds[0]["links"], rounds[-1]["links"]],
                 "average_degree": [rounds[0]["average_degree"], rounds[-1]["average_degree"]],
                 "max_degree": [rounds[0]["max_degree"], rounds[-1]["max_degree"]],

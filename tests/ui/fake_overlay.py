@@ -68,6 +68,7 @@ class FakeOverlay:
     policy: dict[str, Any] = field(default_factory=lambda: Policy().properties())
     drift: dict[str, Any] | None = None
     alarms: list[dict[str, Any]] = field(default_factory=list)
+    failures: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     changes: list[dict[str, Any]] = field(default_factory=list)
     past: dict[int, Graphs] = field(default_factory=dict)
     oldest_version: int = 1
@@ -106,6 +107,10 @@ class FakeOverlay:
             "drift": self.drift,
             "activation": None,
             "alarms": self.alarms,
+            "failures": {
+                "reports": len(self.failures),
+                "brokers": sorted(self.failures),
+            },
             "oldest_version": self.oldest_version,
             "queue": 0,
         }
@@ -125,6 +130,7 @@ class FakeOverlay:
             "components": nx.number_connected_components(graph),
             "connectivity": min(2, int(nx.is_connected(graph))),
             "diameter": nx.diameter(graph) if nx.is_connected(graph) else None,
+            "diameter_sampled": len(graph) > 600,
             "articulation_brokers": len(list(nx.articulation_points(graph))),
         }
 
@@ -248,7 +254,7 @@ class FakeOverlay:
             "attributes": {"site": "north"},
             "lease": None,
             "acked": None,
-            "failures": [],
+            "failures": self.failures.get(broker, []),
         }
 
     # Changes
@@ -295,6 +301,13 @@ class FakeOverlay:
             apart,
             weak,
         )
+
+    def change_policy(self, values: dict[str, Any], actor: str) -> None:
+        """Another policy, which changes no link here."""
+        before = {name: self.policy[name] for name in values}
+        self.policy = self.policy | values
+        self.apply(self.plan([]), "policy", None, actor)
+        self.changes[-1] |= {"policy_before": before, "policy_after": values}
 
     def apply(self, planned: Planned, kind: str, broker: str | None, actor: str) -> None:
         """Make the plan true, and write it down."""

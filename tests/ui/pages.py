@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -10,12 +11,16 @@ from streamlit.testing.v1.element_tree import Button
 from streamlit.util import calc_hash
 
 from tests.ui.fake_api import FakeApi
+from ui import url_state
 from ui.states import FAILED
 
 
 def open_page(app: AppTest, name: str, **params: str) -> AppTest:
     """Run a page by its name in the URL, as a deep link would: without any other page before."""
     app._page_hash = calc_hash(name)
+    if "_visit_kept" in app.session_state:
+        # It is no run that comes late.
+        app.session_state["_visit_kept"].pop(url_state._REPLACED, None)
     for param, value in params.items():
         app.query_params[param] = value
     app.run()
@@ -30,6 +35,11 @@ def assert_well(app: AppTest) -> None:
     assert not failed, failed
 
 
+def seen(text: str) -> str:
+    """What Markdown makes of words whose signs are set apart by backslashes (ui/wording.py)."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text.replace("\N{WORD JOINER}", ""))
+
+
 def said(app: AppTest) -> str:
     """Every sentence on the page."""
     kinds = (
@@ -42,7 +52,7 @@ def said(app: AppTest) -> str:
         app.title,
         app.subheader,
     )
-    return "\n".join(str(element.value) for kind in kinds for element in kind)
+    return seen("\n".join(str(element.value) for kind in kinds for element in kind))
 
 
 def metrics(app: AppTest) -> dict[str, str]:

@@ -55,6 +55,8 @@ WIDTH = 1440
 PATIENCE_MS = 180_000
 AT_REST = """() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale=true]')"""
+RESTING = """[data-testid=stStatusWidget] { visibility: hidden }
+[data-stale=true] { opacity: 1 !important; transition: none !important }"""
 COLOURS = 256
 """Of a picture that docs/ keeps: few enough for a small file, enough for small marks in a colour of their own."""
 HEIGHTS = {"topics": 1087, "brokers": 1087, "topic": 985, "what-if": 1515}
@@ -212,6 +214,8 @@ def take(browser: Browser, address: str, name: str, theme: Theme, width: int, pa
             ACTS[name](page)
         # Live pages rest for moments only; canvases (tables, the drawing) paint a moment after they are there.
         page.wait_for_function(AT_REST, polling=100)
+        # On a busy machine one of the clocks is always at work somewhere: the header would say so, and its part be dimmed.
+        page.add_style_tag(content=RESTING)
         # Off what was clicked: it would be drawn as under the pointer.
         page.mouse.move(width - 4, 450)
         page.wait_for_timeout(3500)

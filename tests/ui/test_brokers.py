@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.api import brokers as backend_brokers
-from tests.ui.fake_api import FakeApi
+from tests.ui.fake_api import Answer, FakeApi, problem
 from tests.ui.pages import button, calls, metrics, names, open_page, said
-from ui import broker_table, client
+from ui import broker_table, client, listing
 
 HUB = "/region/0/broker-0"
 
@@ -18,7 +21,7 @@ def test_the_list_begins_with_most_links_and_asks_for_one_page(app: AppTest, api
     assert "limit=50" in calls(api, "/v1/brokers?")[-1]
     degrees = list(app.dataframe[0].value["degree"])
     assert degrees == sorted(degrees, reverse=True)
-    assert f"{len(degrees)} brokers. Click a name" in said(app)
+    assert f"{len(degrees)} brokers at version 1. Click a name" in said(app)
     assert "blast_radius" not in app.dataframe[0].value
 
 
@@ -162,3 +165,67 @@ def test_the_tab_is_in_the_url_and_keeps_its_name_whatever_is_in_it(app: AppTest
     assert app.session_state["tab"] == "Topics"
     open_page(app, "broker", broker=HUB, tab="no such tab")
     assert app.session_state["tab"] == "Links"
+
+
+@pytest.mark.parametrize(
+    ("operation", "chosen", "call"),
+    [
+        (
+            "Subscribe …",
+            ["/orders/paid"],
+            ("POST", "/v1/brokers/%2Fregion%2F0%2Fbroker-0/topics/%2Forders%2Fpaid"),
+        ),
+        (
+            "Unsubscribe …",
+            ["/orders/created"],
+            ("DELETE", "/v1/brokers/%2Fregion%2F0%2Fbroker-0/topics/%2Forders%2Fcreated"),
+        ),
+        ("Subscribe …", ["/orders/paid", "/none yet"], ("POST", "/v1/changes")),
+        ("Unsubscribe …", ["/orders/created", "/audit/one"], ("POST", "/v1/changes")),
+    ],
+)
+def test_one_topic_is_the_brokers_own_change_and_several_are_a_batch(
+    app: AppTest, api: FakeApi, operation: str, chosen: list[str], call: tuple[str, str]
+) -> None:
+    open_page(app, "broker", broker=HUB)
+    app.session_state["_topics_chosen"] = chosen
+    button(app, operation).click().run()
+    assert api.sent[-1][:2] == (call[0], f"{call[1]}?dry_run=true")
+    assert metrics(app)["Planned at"] == "1"
+    assert ("`/none yet` (a **new topic**)" in said(app)) is ("/none yet" in chosen)
+    assert said(app).count("new topic") == ("/none yet" in chosen)
+
+
+def test_an_installation_with_small_pages_can_be_subscribed_in(app: AppTest, api: FakeApi) -> None:
+    api.max_page_size = 60
+    open_page(app, "broker", broker=HUB)
+    button(app, "Subscribe …").click().run()
+    assert not app.error
+    assert "limit=60" in calls(api, "/v1/topics?")[-1]
+
+
+def test_the_file_of_links_holds_topics_of_any_name(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[pd.DataFrame] = []
+    monkeypatch.setattr(listing, "as_csv", lambda _label, frame, *_: files.append(frame))
+    open_page(app, "broker", broker="/region/0/broker-1")
+    topics = {tuple(json.loads(text)) for text in files[0]["topics"]}
+    assert topics == {tuple(link["topics"]) for link in api.overlay.broker("/region/0/broker-1")["links"]}
+    assert any("/pair/of two" in names for names in topics)
+
+
+def test_a_key_of_which_nothing_is_known_is_not_said_to_read_only(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = api.answer
+
+    def nameless(method: str, target: str, headers: dict[str, str], body: object) -> Answer:
+        if target == "/v1/me":
+            return 500, problem(500, "The API failed", "")
+        return answer(method, target, headers, body)
+
+    monkeypatch.setattr(api, "answer", nameless)
+    open_page(app, "broker", broker=HUB)
+    assert "The API did not say what yours may do." in said(app)
+    assert "Yours may read only." not in said(app)

@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.record import Kind
-from tests.ui.fake_api import FakeApi
+from tests.ui.fake_api import KEY, FakeApi
 from tests.ui.pages import button, calls, names, open_page, said
-from ui import change_table, client
+from ui import change_table, client, paged
 
 HUB = "/region/0/broker-0"
 
@@ -156,3 +156,48 @@ def test_it_says_that_the_api_is_away(app: AppTest, busy: FakeApi) -> None:
 
 def test_every_kind_of_change_can_be_asked_for() -> None:
     assert set(change_table.KINDS) == set(get_args(Kind))
+
+
+def test_until_is_the_first_moment_that_does_not_count(app: AppTest, busy: FakeApi) -> None:
+    third = busy.overlay.changes[1]["at"]
+    open_page(app, "history", until=third[:16])
+    assert f"until={third[:16].replace(':', '%3A')}%3A00Z" in calls(busy, "/v1/changes?")[-1]
+    assert names(app, "version") == ["2"]
+    app.datetime_input(key="until").set_value(None).run()
+    assert names(app, "version") == ["4", "3", "2"]
+
+
+def test_a_change_of_the_policy_says_what_it_changed(app: AppTest, api: FakeApi) -> None:
+    api.overlay.change_policy({"k": 2, "rho": 4.5}, "admin")
+    open_page(app, "history", change="2")
+    assert names(app, "what") == ["k 1 → 2, rho 3 → 4.5"]
+    assert "Version 2: policy k 1 → 2, rho 3 → 4.5" in said(app)
+    table = app.dataframe[1].value
+    assert [tuple(row) for row in table.itertuples(index=False)] == [("k", "1", "2"), ("rho", "3", "4.5")]
+
+
+def test_a_batch_about_one_broker_names_it(app: AppTest, api: FakeApi) -> None:
+    overlay = api.overlay
+    steps = [{"op": "subscribe", "broker": HUB, "topics": ["/x", "/y"]}]
+    overlay.apply(overlay.plan(steps), "batch", None, "nightshift")
+    both = [{"op": "subscribe", "broker": broker, "topics": ["/z"]} for broker in (HUB, "/region/0/broker-1")]
+    overlay.apply(overlay.plan(both), "batch", None, "nightshift")
+    open_page(app, "history", change="2")
+    assert names(app, "broker") == ["", HUB]
+    assert f"Version 2: batch {HUB} (+2 subscriptions)" in said(app)
+
+
+def test_a_file_is_made_of_pages_as_long_as_the_api_gives_them(busy: FakeApi) -> None:
+    busy.max_page_size = 2
+    rows = paged._all(
+        lambda query, sort, limit, offset: client.brokers(KEY, query, sort, limit, offset),
+        "",
+        "id",
+        5,
+        lambda: client.most_rows(KEY),
+    )
+    assert len(rows) == 6
+    assert {call.partition("limit=")[2] for call in calls(busy, "/v1/brokers?")} >= {
+        "2&offset=0",
+        "2&offset=4",
+    }

@@ -24,6 +24,9 @@ def test_it_serves_from_any_directory_and_ends_on_sigterm(tmp_path: Path) -> Non
         # A person's own settings must neither open the console to the network nor report its use.
         "STREAMLIT_SERVER_ADDRESS": "0.0.0.0",
         "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "true",
+        # Nor let a page of another origin use the home's key.
+        "STREAMLIT_SERVER_ENABLE_CORS": "false",
+        "STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION": "false",
     }
     with started("ui", log, ready, settings, cwd=tmp_path) as process:
         page = httpx2.get(f"http://127.0.0.1:{port}/", trust_env=False)
@@ -31,9 +34,27 @@ def test_it_serves_from_any_directory_and_ends_on_sigterm(tmp_path: Path) -> Non
         with pytest.raises(OSError):
             # Another address of this machine: bound to all interfaces, it would answer here as well.
             socket.create_connection(("127.0.0.2", port), timeout=2)
+        assert answer_to(port, f"http://127.0.0.1:{port}") == 101
+        assert answer_to(port, "http://elsewhere.example") == 403
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0, tail(log)
     assert "Traceback" not in tail(log)
+
+
+def answer_to(port: int, origin: str) -> int:
+    """The status for a page of some origin that wants a session."""
+    headers = {
+        "Host": f"127.0.0.1:{port}",
+        "Origin": origin,
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    lines = ["GET /_stcore/stream HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        return int(connection.recv(64).split()[1])
 
 
 @pytest.mark.parametrize("port", ["0", "70000", "http", "", "-1"])

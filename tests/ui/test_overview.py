@@ -14,7 +14,7 @@ from backend.api.overlay import _alarms
 from tests.ui import fake_api
 from tests.ui.fake_api import FakeApi
 from tests.ui.fake_jobs import FakeRebuild
-from tests.ui.pages import metrics, names, open_page, said
+from tests.ui.pages import metrics, names, open_page, said, seen
 from ui import client, states
 
 
@@ -93,6 +93,17 @@ def test_drift_and_alarms_are_said(app: AppTest, api: FakeApi) -> None:
     assert "**Leases**: 40 of 94 leases ran out at once" in said(app)
 
 
+def test_links_that_agents_could_not_open_are_a_problem(app: AppTest, api: FakeApi) -> None:
+    del api.overlay.graphs["/stock/levels"]
+    broker = "/region/0/broker-0"
+    api.overlay.failures[broker] = [
+        {"link": (broker, "/region/0/broker-1"), "reason": "refused", "at": "2026-03-01T22:07:00Z"}
+    ]
+    open_page(app, "overview", problems="True")
+    assert "**A link could not be opened, once in the last hour**" in said(app)
+    assert "**No problems.**" not in said(app)
+
+
 def test_every_alarm_of_the_api_is_said_with_the_moment_where_there_is_one(
     app: AppTest, api: FakeApi
 ) -> None:
@@ -102,7 +113,7 @@ def test_every_alarm_of_the_api_is_said_with_the_moment_where_there_is_one(
     braked = {"kind": "lease-brake", "since": datetime(2026, 3, 1, 22, tzinfo=UTC), "detail": "40 expired"}
     api.overlay.alarms = _alarms(braked, Away())  # type: ignore[arg-type]
     app.run()
-    assert [box.value for box in app.error][1:] == [
+    assert [seen(box.value) for box in app.error][1:] == [
         "**Leases are not enforced**: 40 expired (since 2026-03-01 22:00:00 UTC)",
         "**Neo4j is away**: Neo4j does not answer; changes wait",
     ]
@@ -154,7 +165,7 @@ def test_it_says_that_the_api_is_not_ready_and_recovers(app: AppTest, api: FakeA
     api.trouble = (503, "Not ready", "The overlay is being imported")
     app.run()
     assert "**Not ready**" in app.warning[0].value
-    assert "The overlay is being imported. " in app.warning[0].value
+    assert "The overlay is being imported. " in seen(app.warning[0].value)
     assert not app.metric
     api.trouble = None
     app.run()

@@ -14,9 +14,9 @@ HUB = "/region/0/broker-0"
 def script() -> None:
     import streamlit as st
 
-    from ui import plan, states
+    from ui import plan, states, visit
 
-    if "_notice" in st.session_state:
+    if visit.kept(states.NOTICE):
         # As on a page: the dialog is closed, and the page says what was done.
         states.told()
         st.stop()

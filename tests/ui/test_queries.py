@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.fake_api import FakeApi
-from tests.ui.pages import button, names, open_page, said
+from tests.ui.pages import button, names, open_page, said, seen
+from ui import listing
 
 
 def test_a_query_shows_its_cypher_and_what_it_answers(app: AppTest) -> None:
@@ -76,7 +78,7 @@ def test_a_refusal_is_shown_with_its_detail(app: AppTest, api: FakeApi) -> None:
     api.trouble = (422, "Bad value", "limit: at least 1")
     button(app, "Run").click().run()
     assert "**Bad value**" in app.error[0].value
-    assert "limit: at least 1. Ask it with other parameters." in app.error[0].value
+    assert "limit: at least 1. Ask it with other parameters." in seen(app.error[0].value)
 
 
 def test_an_api_that_is_away_is_not_said_to_be_asked_again(app: AppTest, api: FakeApi) -> None:
@@ -85,6 +87,18 @@ def test_an_api_that_is_away_is_not_said_to_be_asked_again(app: AppTest, api: Fa
     button(app, "Run").click().run()
     assert "A question changes nothing: run it again in a moment." in app.warning[0].value
     assert "Trying again" not in said(app)
+
+
+def test_its_file_tells_the_parts_of_a_list_apart(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    files: dict[str, pd.DataFrame] = {}
+    monkeypatch.setattr(listing, "as_csv", lambda _label, frame, name: files.update({name: frame}))
+    columns = ["broker", "topics", "degree"]
+    found = {"columns": columns, "rows": [["b", ["a, b", "ü"], 3]], "seconds": 0.1, "truncated": False}
+    app.session_state["_query_result"] = ("top_brokers", {"limit": 10, "part": ""}, found)
+    open_page(app, "queries", query="top_brokers")
+    assert names(app, "topics") == ["a, b, ü"]
+    assert list(files["top_brokers.csv"]["topics"]) == ['["a, b", "ü"]']
+    assert list(files["top_brokers.csv"]["degree"]) == [3]
 
 
 def test_an_answer_says_what_it_answers_once_other_parameters_stand_above(app: AppTest, api: FakeApi) -> None:

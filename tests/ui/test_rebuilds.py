@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import cast
 
@@ -12,7 +13,7 @@ import ui.answers
 from algorithms import Algorithm, algorithms
 from tests.ui.fake_api import FakeApi
 from tests.ui.fake_jobs import FakeRebuild
-from tests.ui.pages import button, metrics, open_page, said
+from tests.ui.pages import button, metrics, open_page, said, seen, specification
 from ui import algorithm_form, client, states
 
 
@@ -53,7 +54,7 @@ def test_the_seed_goes_beside_the_parameters_and_is_shown_with_them(app: AppTest
     assert not app.error
     assert list(app.dataframe[0].value["rebuild"]) == ["gm seed=7"]
     open_page(app, "rebuild", rebuild="r1")
-    assert app.title[0].value == "gm (seed 7)"
+    assert seen(app.title[0].value) == "gm (seed 7)"
 
 
 @pytest.mark.parametrize("algorithm", algorithms(), ids=lambda algorithm: algorithm.name)
@@ -97,10 +98,9 @@ def test_the_form_begins_with_the_policys_algorithm_and_marks_those_that_give_le
     assert "The policy asks for k = 2, which `gm` cannot give." in said(app)
     assert button(app, "Run").disabled
     api.overlay.policy |= {"algorithm": "gm"}
-    open_page(app, "rebuilds")
     client.overlay.clear()
     app.query_params.clear()
-    app.run()
+    open_page(app, "rebuilds")
     assert app.selectbox(key="algorithm").value == "weave", "the policy's own cannot keep its promise"
 
 
@@ -223,7 +223,10 @@ def test_rolling_back_on_the_way_counts_what_was_done_so_far(app: AppTest, api: 
     open_page(app, "rebuild", rebuild="r1")
     button(app, "Roll back …").click().run()
     opened = rebuild.plan()["opened"]
-    assert f"So far the activation has opened {opened} links and closed 0." in said(app)
+    assert (
+        f"When this was asked for, the activation had opened {opened} links and closed 0, and it goes on"
+        in said(app)
+    )
 
 
 @pytest.mark.parametrize(
@@ -261,15 +264,50 @@ def test_an_activation_is_watched_paused_and_resumed(app: AppTest, api: FakeApi)
     assert "**Being activated.**" in said(app)
 
 
+def test_a_rollback_that_is_paused_says_so_and_is_resumed(app: AppTest, api: FakeApi) -> None:
+    rebuild = given(api)
+    rebuild.seconds = 1000.0
+    rebuild.activated = time.monotonic() - 300
+    rebuild.rolled_back = rebuild.paused_at = time.monotonic()
+    open_page(app, "rebuild", rebuild="r1")
+    assert "**Paused on the way back.**" in said(app)
+    assert "Roll back …" not in {b.label for b in app.button}
+    button(app, "Resume").click().run()
+    assert "**Being rolled back**" in said(app)
+
+
+def test_an_activation_that_is_held_up_says_by_what(app: AppTest, api: FakeApi) -> None:
+    rebuild = given(api)
+    rebuild.seconds = 1000.0
+    rebuild.activated = time.monotonic() - 300
+    rebuild.error = "waiting: the server is read-only"
+    open_page(app, "rebuild", rebuild="r1")
+    assert "**Held up**, and tried again by itself: waiting: the server is read-only" in said(app)
+    assert "**Being activated.**" in said(app)
+    open_page(app, "overview", problems="True")
+    assert "is held up, and tried again by itself: waiting: the server is read-only" in said(app)
+    assert "**No problems.**" not in said(app)
+
+
 def test_running_again_keeps_more(app: AppTest, api: FakeApi) -> None:
     given(api, rho=1.5)
     open_page(app, "rebuild", rebuild="r1")
     app.select_slider(key="_keep").set_value(0.4)
     button(app, "Run it again with this").click().run()
     assert app.title[0].value == "Rebuilds"
+    # AppTest itself stays where it was.
+    open_page(app, "rebuilds")
+    assert (
+        "Filled in like the rebuild `weave (rho 1.5)` of 2026-03-01 22:00:00 UTC, but for keep 0.4."
+        in said(app)
+    )
     assert app.slider[0].value == 0.4
     button(app, "Run").click().run()
     assert api.sent[-1][2]["params"] == {"keep": 0.4, "rho": 1.5}
+    open_page(app, "topics")
+    open_page(app, "rebuilds")
+    assert "Filled in" not in said(app)
+    assert app.slider[0].value == 0.5
 
 
 def test_who_may_read_only_sees_plans_and_nothing_else(app: AppTest, api: FakeApi) -> None:
@@ -293,3 +331,15 @@ def test_a_refusal_names_the_field(app: AppTest, api: FakeApi) -> None:
 def test_a_rebuild_that_is_gone_leads_back(app: AppTest) -> None:
     open_page(app, "rebuild", rebuild="r99")
     assert "No such rebuild" in said(app)
+
+
+def test_diameters_that_are_lower_bounds_are_marked(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    given(api, keep=0.4).sampled = 3
+    open_page(app, "rebuilds")
+    table = app.dataframe[0].value.set_index("rebuild")
+    assert list(table.loc["weave", ["mean_diameter", "max_diameter"]]) == ["3.60", "9"]
+    assert list(table.loc["weave keep=0.4", ["mean_diameter", "max_diameter"]]) == ["≥ 3.60", "≥ 9"]
+    open_page(app, "rebuild", rebuild="r2")
+    drawn = [specification(chart) for chart in app.get("vega_lite_chart")[:4]]
+    assert all("datum.bound" in json.dumps(chart) for chart in drawn)

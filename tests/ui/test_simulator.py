@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from backend.policy import Policy
 from tests.ui.fake_api import FakeApi
 from tests.ui.fake_jobs import FakeSimulation
-from tests.ui.pages import button, calls, open_page, said, specification
-from ui import client, jobs, url_state
+from tests.ui.pages import button, calls, metrics, open_page, said, seen, specification
+from ui import client, jobs, simulated, url_state
 
 
 def given(api: FakeApi, **more: Any) -> FakeSimulation:
@@ -179,7 +179,7 @@ def test_a_start_without_an_answer_is_not_said_to_be_tried_again(app: AppTest, a
     open_page(app, "simulator")
     api.trouble_with_sending = (503, "Not ready", "Starting")
     button(app, "Simulate").click().run()
-    assert "**Not ready**\n\nStarting. It may have been done all the same" in app.warning[0].value
+    assert "**Not ready**\n\nStarting. It may have been done all the same" in seen(app.warning[0].value)
     assert "Trying again" not in said(app)
 
 
@@ -248,3 +248,93 @@ def test_the_rounds_of_a_long_run_are_read_page_by_page(monkeypatch: pytest.Monk
     assert asked == [0, 10, 20]
     assert len(jobs.simulation("a key", "a run")["rounds"]) == 24
     assert asked == [0, 10, 20, 24]
+
+
+def test_what_is_applied_is_named_with_who_repairs_it_and_both_versions(app: AppTest, api: FakeApi) -> None:
+    given(api, strategy="rebuild", rebuild_every=50, failure_share=0.25, failure_every=100, k=1, rounds=200)
+    rounds = api.simulations["1"].rounds()
+    leaver = "/region/5/broker-20"
+    api.overlay.apply(api.overlay.plan([{"op": "leave", "broker": leaver}]), "leave", leaver, "another")
+    api.overlay.policy |= {"k": 2, "strategy": "shadow"}
+    open_page(app, "simulator", runs="1")
+    button(app, "Apply run A to the live overlay …").click().run()
+    failures = [n for n, done in enumerate(rounds) if done["change"].startswith("failure")]
+    failed = sum(rounds[n - 1]["brokers"] - rounds[n]["brokers"] for n in failures)
+    joins = sum(done["change"].startswith("join") for done in rounds)
+    assert failed > 2
+    assert f"{joins} joins, {198 - joins} leaves and 2 failures of {failed} brokers in all." in said(app)
+    assert (
+        "The live policy repairs (shadow, k = 2, rho 3, lambda 3), not what was simulated (weave, k = 1, rho 3, lambda 3)"
+        in said(app)
+    )
+    assert "Its 4 rebuilds are not done." in said(app)
+    assert "It was simulated on version 1, and the overlay is at version 2 now." in said(app)
+    shown = metrics(app)
+    assert (shown["Fail"], shown["Simulated at"], shown["Version now"]) == (str(failed), "1", "2")
+
+
+def test_a_plan_of_one_round_is_said_in_the_singular(app: AppTest, api: FakeApi) -> None:
+    given(api, rounds=1, join_share=0.0)
+    open_page(app, "simulator", runs="1")
+    assert "weave, 1 round, live overlay" in app.multiselect(key="runs").options[0]
+    button(app, "Apply run A to the live overlay …").click().run()
+    assert "The 1 round of this run are done" not in said(app)
+    assert "one change each: 1 leave. The live policy repairs (weave, k = 1, rho 3, lambda 3). " in said(app)
+
+
+@pytest.mark.parametrize(
+    ("every", "sentence"),
+    [(20, "Not measured: it is every 20 rounds."), (0, "Not measured: it was not asked for.")],
+)
+def test_how_often_the_drift_is_measured_is_the_requests(
+    app: AppTest, api: FakeApi, every: int, sentence: str
+) -> None:
+    given(api, rounds=10, drift_every=every)
+    open_page(app, "simulator", runs="1")
+    assert sentence in said(app)
+
+
+def test_a_long_run_is_thinned_before_it_is_drawn_and_means_are_over_all_rounds() -> None:
+    rounds: list[Any] = [
+        {
+            "round": n,
+            "change": "join",
+            "brokers": n,
+            "links": n,
+            "average_degree": 2.0,
+            "max_degree": 3,
+            "opened": n % 7,
+            "closed": n % 3,
+            "plan_ms": n * 0.1,
+            "drift": 0.1 if n % 50 == 0 else None,
+        }
+        for n in range(1, 10_001)
+    ]
+    run: Any = {"request": {"strategy": "weave"}, "rounds": rounds}
+    table = simulated.points("A", run, 250)
+    assert len(table) < 600
+    assert set(table["round"]) >= {50, 10_000}
+    last = table.iloc[-1]
+    assert last["plan_ms"] == pytest.approx(sum(one["plan_ms"] for one in rounds[-250:]) / 250)
+    assert last["changed"] == pytest.approx(sum(one["opened"] + one["closed"] for one in rounds[-250:]) / 250)
+    whole = simulated.points("A", run | {"rounds": rounds[:20]}, 1)
+    assert list(whole["plan_ms"]) == pytest.approx([one["plan_ms"] for one in rounds[:20]])
+
+
+def test_rounds_of_runs_that_are_off_show_are_not_kept(app: AppTest, api: FakeApi) -> None:
+    given(api)
+    given(api, strategy="naive")
+    open_page(app, "simulator", runs="1")
+    app.multiselect(key="runs").set_value(["2"]).run()
+    assert set(app.session_state["_rounds"]) == {"2"}
+
+
+def test_a_start_that_did_not_come_to_its_turn_is_not_made_later(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "simulator")
+    api.trouble = (503, "Not ready", "Starting")
+    client.overlay.clear()
+    button(app, "Simulate").click().run()
+    assert "**Not ready**" in said(app)
+    api.trouble = None
+    app.run()
+    assert not api.simulations

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 from itertools import pairwise
+from typing import Any, cast
 
 import networkx as nx
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.fake_api import FakeApi
-from tests.ui.pages import metrics, names, open_page, said
-from ui import client, url_state
+from tests.ui.pages import metrics, names, open_page, said, seen
+from ui import client, listing, url_state
+from ui.answers import GraphBroker
+from ui.palette import PALETTES
+from ui.topic_graph import mark
 
 
 def drawn(app: AppTest) -> bool:
@@ -39,7 +45,7 @@ def drawn(app: AppTest) -> bool:
 )
 def test_the_answer_comes_first(app: AppTest, name: str, sentence: str) -> None:
     open_page(app, "topic", topic=name)
-    assert app.title[0].value == name
+    assert seen(app.title[0].value) == name
     assert sentence in said(app)
 
 
@@ -172,3 +178,46 @@ def test_what_is_shown_stays_while_the_api_is_away(app: AppTest, api: FakeApi) -
     app.run()
     assert metrics(app)["Subscribers"] == "12"
     assert "Not ready. Shown is version 1." in said(app)
+
+
+def test_where_the_policy_asks_for_two_a_topic_that_one_broker_splits_is_a_warning(
+    app: AppTest, api: FakeApi
+) -> None:
+    api.overlay.policy |= {"k": 2}
+    open_page(app, "topic", topic="/orders/created")
+    assert (
+        "**In one piece, but not 2-connected** as the policy asks. The loss of one broker"
+        in app.warning[0].value
+    )
+    assert not app.success
+    open_page(app, "topic", topic="/orders/paid")
+    assert not app.warning
+    open_page(app, "topic", topic="/pair/of two")
+    assert not app.warning, "two subscribers that are linked are all that they can be"
+
+
+@pytest.mark.parametrize("at_risk", [False, True])
+def test_an_articulation_broker_is_amber_where_the_policy_asks_for_two(api: FakeApi, at_risk: bool) -> None:
+    hub = next(b for b in api.overlay.graph("/orders/created")["nodes"] if b["articulation"])
+    colours = PALETTES["light"]
+    picture = mark(cast(GraphBroker, hub), 10.0, colours, at_risk=at_risk)["url"]
+    svg = base64.b64decode(picture.partition(",")[2]).decode()
+    assert (colours.at_risk in svg, colours.broken in svg) == (at_risk, not at_risk)
+
+
+def test_its_files_hold_its_brokers_and_links(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: dict[str, pd.DataFrame] = {}
+
+    def saved(_label: str, frame: pd.DataFrame, file_name: str, **_: Any) -> None:
+        files[file_name] = frame
+
+    monkeypatch.setattr(listing, "as_csv", saved)
+    open_page(app, "topic", topic="/orders/created")
+    graph = api.overlay.graphs["/orders/created"]
+    assert set(files) == {"topic-brokers-v1.csv", "topic-links-v1.csv"}
+    assert set(files["topic-brokers-v1.csv"]["broker"]) == set(graph)
+    pairs = files["topic-links-v1.csv"][["broker_a", "broker_b"]].itertuples(index=False)
+    assert {frozenset(pair) for pair in pairs} == {frozenset(edge) for edge in graph.edges}
+    assert set(files["topic-links-v1.csv"]["bridge"]) == {True}

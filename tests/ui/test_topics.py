@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import networkx as nx
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.fake_api import FakeApi
-from tests.ui.pages import last_list, names, open_page, said
+from tests.ui.pages import last_list, names, open_page, said, seen
 from ui import client
 
 
@@ -65,7 +67,7 @@ def test_a_refusal_is_shown_with_its_detail(app: AppTest, api: FakeApi) -> None:
     api.trouble = (422, "Bad value", "limit: at most 500")
     open_page(app, "topics")
     assert "**Bad value**" in app.error[0].value
-    assert "limit: at most 500." in app.error[0].value
+    assert "limit: at most 500." in seen(app.error[0].value)
 
 
 def test_problems_only_asks_the_api_and_is_kept_in_the_url(app: AppTest, api: FakeApi) -> None:
@@ -78,3 +80,35 @@ def test_problems_only_asks_the_api_and_is_kept_in_the_url(app: AppTest, api: Fa
     client.forget()
     app.run()
     assert "No topic apart or less connected than the policy asks." in said(app)
+
+
+def test_a_diameter_that_is_a_lower_bound_is_marked(app: AppTest, api: FakeApi) -> None:
+    api.overlay.graphs["/crowd"] = nx.path_graph([f"broker {number:03}" for number in range(602)])
+    open_page(app, "topics", q="crowd")
+    assert names(app, "diameter") == ["≥ 601"]
+    open_page(app, "topics", q="orders/created")
+    assert names(app, "diameter") == ["2"]
+
+
+def test_brokers_without_topics_are_not_said_to_be_missing(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = api.overlay.overlay()
+    api.overlay.graphs.clear()
+    monkeypatch.setattr(api.overlay, "overlay", lambda: whole)
+    open_page(app, "topics")
+    assert "No topics yet" in said(app)
+    assert "No brokers yet" not in said(app)
+
+
+def test_it_names_the_version_and_follows_it(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "topics", q="orders")
+    assert "2 topics found at version 1." in said(app)
+    overlay = api.overlay
+    overlay.apply(overlay.plan([{"op": "leave", "broker": "/region/2/broker-8"}]), "leave", None, "night")
+    client.overlay.clear()
+    # The page learns of it by its own clock, in the same run.
+    app.run()
+    assert "2 topics found at version 2." in said(app)
+    assert app.text_input(key="q").value == "orders"
+    assert names(app, "subscribers") == [11, 8]

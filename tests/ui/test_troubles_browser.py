@@ -1,12 +1,13 @@
-"""The API away or answering an error, and slow on the overview: pages say so, and come back by themselves.
+"""The API away, slow or answering an error: pages say so, and come back by themselves.
 
 On the stand-in: the real API does not come and go within a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.ui import fake_api
 from tests.ui.browser import opened
+from tests.ui.fake_api import FakeApi
 from tests.ui.fake_jobs import FakeRebuild
+from tests.ui.fake_overlay import FakeOverlay
 from tests.ui.processes import free_port
 from tests.ui.system import console_on
 
@@ -35,6 +38,10 @@ PAGES = {
     "/rebuild?rebuild=r1": "stMetric",
     "/queries": "stSelectbox",
 }
+
+
+# The library of queries is remembered for a minute: its page does without the API so long.
+ASKING = [path for path in PAGES if path != "/queries"]
 
 
 def in_trouble(pages: Iterable[Page], title: str) -> None:
@@ -58,38 +65,83 @@ def opened_anew(pages: Iterable[Page]) -> None:
         page.reload(timeout=ALL_TABS_MS)
 
 
-def test_pages_say_that_the_api_is_away_slow_or_failing_and_come_back(
-    browser: Browser, tmp_path: Path
-) -> None:
+@dataclass(frozen=True)
+class Tabs:
+    """Every page in a tab of one window: they share what they have fetched."""
+
+    console: str
+    api_port: int
+    overlay: FakeOverlay
+    pages: dict[str, Page]
+
+    @contextmanager
+    def api(self) -> Iterator[FakeApi]:
+        """The API is there."""
+        with fake_api.serve(self.overlay, self.api_port) as api:
+            asked = {"algorithm": "weave", "params": {}, "engine": "local"}
+            api.rebuilds["r1"] = FakeRebuild("r1", asked, self.overlay, api.actor, 0.0)
+            yield api
+
+    def of(self, paths: Iterable[str]) -> list[tuple[Page, str]]:
+        """These pages, each with what it shows when all is well."""
+        return [(self.pages[path], PAGES[path]) for path in paths]
+
+    def go(self) -> None:
+        """Open them one after the other: together they would wait for each other's connections."""
+        for path, page in self.pages.items():
+            page.goto(f"{self.console}{path}", timeout=ALL_TABS_MS)
+
+
+@pytest.fixture
+def tabs(browser: Browser, tmp_path: Path) -> Iterator[Tabs]:
     key_file = tmp_path / "api-key"
     key_file.write_text(fake_api.KEY)
     api_port, console_port = free_port(), free_port()
     overlay = fake_api.small()
     leaves = overlay.plan([{"op": "leave", "broker": "/region/5/broker-20"}])
     overlay.apply(leaves, "leave", "/region/5/broker-20", "nightshift")
-    with ExitStack() as running:
-        running.enter_context(console_on(f"http://127.0.0.1:{api_port}", key_file, console_port, tmp_path))
-        first = running.enter_context(opened(browser))
-        # Tabs of one window: they share what they have fetched.
+    with (
+        console_on(f"http://127.0.0.1:{api_port}", key_file, console_port, tmp_path),
+        opened(browser) as first,
+    ):
         pages = [first, *(first.context.new_page() for _ in range(len(PAGES) - 1))]
-        for page, path in zip(pages, PAGES, strict=True):
-            # One after the other: together they would wait for each other's connections.
-            page.goto(f"http://127.0.0.1:{console_port}{path}", timeout=ALL_TABS_MS)
-        in_trouble(pages, "The API does not answer")
-        with fake_api.serve(overlay, api_port) as api:
-            asked = {"algorithm": "weave", "params": {}, "engine": "local"}
-            api.rebuilds["r1"] = FakeRebuild("r1", asked, overlay, api.actor, 0.0)
-            well_again(zip(pages, PAGES.values(), strict=True), "The API does not answer")
-            # The library of queries is remembered for a minute: the last page does without the API so long.
-            asking = dict(list(zip(pages, PAGES.values(), strict=True))[:-1])
-            overview = list(asking.items())[:1]
-            api.delay = 5.5
-            opened_anew([first])
-            in_trouble([first], "The API is slow")
-            api.delay = 0.0
-            well_again(overview, "The API is slow")
-            api.trouble = (500, "The API failed", "Its log has the reason.")
-            opened_anew(asking)
-            in_trouble(asking, "The API failed")
-            api.trouble = None
-            well_again(asking.items(), "The API failed")
+        yield Tabs(
+            f"http://127.0.0.1:{console_port}", api_port, overlay, dict(zip(PAGES, pages, strict=True))
+        )
+
+
+def slow_and_quick_again(tabs: Tabs, api: FakeApi, paths: Iterable[str]) -> None:
+    """Opened while the API is slower than the console waits, and left alone when it is quick again."""
+    asking = tabs.of(paths)
+    api.delay = 5.5
+    opened_anew(page for page, _ in asking)
+    in_trouble((page for page, _ in asking), "The API is slow")
+    api.delay = 0.0
+    well_again(asking, "The API is slow")
+
+
+def test_pages_say_that_the_api_is_away_slow_or_failing_and_come_back(tabs: Tabs) -> None:
+    tabs.go()
+    in_trouble(tabs.pages.values(), "The API does not answer")
+    with tabs.api() as api:
+        well_again(tabs.of(PAGES), "The API does not answer")
+        slow_and_quick_again(tabs, api, ("", "/history"))
+        asking = tabs.of(ASKING)
+        api.trouble = (500, "The API failed", "Its log has the reason.")
+        opened_anew(page for page, _ in asking)
+        in_trouble((page for page, _ in asking), "The API failed")
+        api.trouble = None
+        well_again(asking, "The API failed")
+
+
+@pytest.mark.long
+def test_every_page_says_that_the_api_is_slow_and_comes_back(tabs: Tabs) -> None:
+    """All at once: each waits for its answer while the clocks of the others ask."""
+    with tabs.api() as api:
+        api.delay = 5.5
+        tabs.go()
+        in_trouble(tabs.pages.values(), "The API is slow")
+        api.delay = 0.0
+        well_again(tabs.of(PAGES), "The API is slow")
+        # And a second time, when the key's owner and whatever else is remembered is known.
+        slow_and_quick_again(tabs, api, ASKING)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.fake_api import FakeApi
 from tests.ui.pages import button, calls, metrics, open_page, said
-from ui import client, topic_change, topic_graph
+from ui import client, listing, topic_change, topic_graph
 from ui.answers import TopicGraph
 
 HUB = "/region/0/broker-0"
@@ -57,10 +58,15 @@ def test_a_pasted_list_is_taken_once_each(app: AppTest, api: FakeApi) -> None:
 
 
 def test_a_broker_that_left_is_named_and_taken_out(app: AppTest, api: FakeApi) -> None:
-    open_page(app, "what-if", leave=f"/nobody\n{HUB}\n/nowhere")
-    assert "**The overlay has no broker `/nobody`, `/nowhere`**: they may have left" in app.warning[0].value
-    button(app, "Take them out").click().run()
+    far = "/a broker with a long name" * 6
+    open_page(app, "what-if", leave=f"/nobody\n{HUB}\n{far}")
+    assert "**The overlay has no broker `/nobody`**: it may have left" in app.warning[0].value
+    button(app, "Take it out").click().run()
+    assert app.query_params["leave"] == f"{HUB}\n{far}"
+    assert f"**The overlay has no broker `{far}`**" in app.warning[0].value, "the API shortens it"
+    button(app, "Take it out").click().run()
     assert app.query_params["leave"] == HUB
+    assert not calls(api, "/v1/brokers/"), "a call a broker is a thousand for a long list"
     assert f"**If `{HUB}` fails, 1 topic comes apart.**" in said(app)
 
 
@@ -86,9 +92,23 @@ def test_the_drawing_shows_what_is_cut_off_and_what_joins_it(api: FakeApi) -> No
     assert {node["component"] for node in before["nodes"] if not node.get("failed")} == set(range(8))
     assert not before["links"]
     planned = api.overlay.plan([{"op": "leave", "broker": HUB}])
-    after = topic_change.repaired(graph, [HUB], planned.opened)
+    after = topic_change.repaired(graph, [HUB], planned.opened, planned.closed)
     assert all(link.get("opened") for link in after["links"])
     assert sum(node["component"] == 0 for node in after["nodes"]) > 1
+
+
+def test_a_link_that_the_repair_closes_does_not_stay(api: FakeApi) -> None:
+    graph = cast(TopicGraph, api.overlay.graph("/orders/paid"))
+    gone, closed = graph["nodes"][0]["id"], graph["links"][5]
+    assert gone not in (closed["a"], closed["b"])
+    before = topic_change.failed(graph, [gone])
+    after = topic_change.repaired(graph, [gone], [], [[closed["b"], closed["a"]]])
+    assert [link for link in before["links"] if link not in after["links"]] == [closed]
+    degrees = [
+        {node["id"]: node["topic_degree"] for node in drawn["nodes"]}[closed["a"]]
+        for drawn in (before, after)
+    ]
+    assert degrees[0] - degrees[1] == 1
 
 
 def test_a_topic_too_large_to_draw_is_shown_around_what_is_cut_off(
@@ -135,6 +155,33 @@ def test_a_part_of_a_topic_keeps_the_components_of_the_whole() -> None:
         "near": 0,
         "far": 0,
     }
-    after = topic_change.repaired(wide, ["gone"], opened, [["cut", "near", "far", "further"]])
+    after = topic_change.repaired(wide, ["gone"], opened, [], [["cut", "near", "far", "further"]])
     assert [(link["a"], link["b"]) for link in after["links"]] == [("cut", "far")]
     assert {node["component"] for node in after["nodes"]} == {0}
+
+
+def test_many_who_fail_do_not_make_a_small_topic_too_large(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topic_graph, "MAX_BROKERS", 9)
+    others = sorted(set(api.overlay.whole()) - set(api.overlay.graphs["/orders/created"]))[:5]
+    open_page(app, "what-if", leave="\n".join([HUB, *others]), topic="/orders/created")
+    assert "too large to draw" not in said(app)
+
+
+def test_its_file_holds_every_link_with_its_reason(
+    app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: dict[str, pd.DataFrame] = {}
+    monkeypatch.setattr(listing, "as_csv", lambda _label, frame, file_name: files.update({file_name: frame}))
+    open_page(app, "what-if", leave=HUB)
+    planned = api.overlay.plan([{"op": "leave", "broker": HUB}])
+    table = files["what-if-links-v1.csv"]
+    assert list(table.columns) == ["change", "broker_a", "broker_b", "reason"]
+    wanted = [
+        ("+ open", *pair, why) for pair, why in zip(planned.opened, planned.opened_reasons, strict=True)
+    ]
+    wanted += [
+        ("− close", *pair, why) for pair, why in zip(planned.closed, planned.closed_reasons, strict=True)
+    ]
+    assert [tuple(row) for row in table.itertuples(index=False)] == wanted

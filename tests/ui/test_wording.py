@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.ui.processes import ROOT
-from ui.wording import against_fresh, ending, share
+from ui.wording import against_fresh, ending, share, since_midnight
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,8 @@ def test_a_degree_has_a_maximum() -> None:
     """One word for one thing, the documents' own."""
     for path in (ROOT / "ui").rglob("*.py"):
         assert "largest degree" not in path.read_text().casefold(), path
+
+
+def test_a_change_of_another_day_has_its_date() -> None:
+    assert since_midnight("2026-03-01T22:07:00.000Z", "2026-03-01") == "22:07:00"
+    assert since_midnight("2026-03-01T22:07:00.000Z", "2026-03-02") == "2026-03-01 22:07:00"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
+
 import pandas as pd
 import streamlit as st
 
 from ui import access, change_table, client, figures, listing, palette, plan, states, url_state, watch
 from ui.answers import Broker
 from ui.client import segment
-from ui.wording import count, literal, moment, number
+from ui.wording import count, literal, moment, number, plain
 
 HISTORY = 20
 SUGGESTED = 200
@@ -25,7 +28,7 @@ def page() -> None:
         states.no_broker("", back)
         return
     st.page_link("views/brokers.py", label="All brokers", icon=":material/arrow_back:", query_params=back)
-    st.title(identity, anchor=False)
+    st.title(plain(identity, alone=True), anchor=False)
     states.told()
     key = access.required_key()
     try:
@@ -103,7 +106,7 @@ def troubles(broker: Broker) -> None:
     for failure in broker["failures"]:
         a, b = failure["link"]
         st.error(
-            f"The link {literal(a)} – {literal(b)} could not be opened: {failure['reason']} "
+            f"The link {literal(a)} – {literal(b)} could not be opened: {plain(failure['reason'])} "
             f"({moment(failure['at'])} UTC)",
             icon=":material/link_off:",
         )
@@ -140,7 +143,8 @@ def links(broker: Broker) -> None:
         max_height=TABLE_HEIGHT,
         alt="Links of the broker",
     )
-    files = rows.assign(topics=[" ".join(names) for names in rows["topics"]])
+    # A topic may have any sign in it that could stand between two.
+    files = rows.assign(topics=[json.dumps(names, ensure_ascii=False) for names in rows["topics"]])
     listing.as_csv("Links as CSV", files, f"broker-links-v{broker['version']}.csv")
 
 
@@ -199,7 +203,7 @@ def backups(broker: Broker) -> None:
 
 def history(key: str, broker: Broker) -> None:
     """Its last changes."""
-    found = client.changes(key, broker=broker["id"], order="desc", limit=HISTORY)["items"]
+    found = client.changes(key, broker["version"], broker=broker["id"], order="desc", limit=HISTORY)["items"]
     if not found:
         states.empty("No changes yet", "It has been as it is for as long as the history goes back.")
         return
@@ -246,19 +250,26 @@ def leaving(identity: str) -> plan.Proposal:
     )
 
 
-def subscribing(identity: str, operation: str, names: list[str]) -> plan.Proposal:
-    """The broker takes up topics or gives them up, all in one version."""
+def subscribing(identity: str, operation: str, names: list[str], new: Collection[str] = ()) -> plan.Proposal:
+    """The broker takes up topics or gives them up, all in one version; ``new`` are those that nobody has yet.
+
+    One topic has a call of its own, whose change is written down as the broker's; several are a batch.
+    """
     takes_up = operation == "subscribe"
-    listed = ", ".join(literal(name) for name in names)
+    listed = ", ".join(
+        f"{literal(name)} (a **new topic**)" if name in new else literal(name) for name in names
+    )
+    one = names[0] if len(names) == 1 else None
+    path = "/v1/changes" if one is None else f"/v1/brokers/{segment(identity)}/topics/{segment(one)}"
     return plan.Proposal(
         title=f"{operation.capitalize()}: plan",
         meaning=f"{literal(identity)} {'subscribes to' if takes_up else 'gives up'} {listed}, in one version.",
         typed=identity,
         button=f"{operation.capitalize()}",
         done=f"{literal(identity)} {'subscribed to' if takes_up else 'gave up'} {count(len(names), 'topic')}.",
-        method="POST",
-        path="/v1/changes",
-        body=[{"op": operation, "broker": identity, "topics": names}],
+        method="POST" if takes_up or one is None else "DELETE",
+        path=path,
+        body=[{"op": operation, "broker": identity, "topics": names}] if one is None else None,
     )
 
 
@@ -271,9 +282,24 @@ def choose_topics(key: str, broker: Broker, operation: str) -> None:
     if operation == "subscribe":
         own = set(broker["topics"])
         offered = [
-            row["name"] for row in client.topics(key, limit=SUGGESTED)["items"] if row["name"] not in own
+            row["name"]
+            for row in client.topics(key, limit=min(SUGGESTED, client.most_rows(key)))["items"]
+            if row["name"] not in own
         ]
     plan.show(f"{operation.capitalize()}: plan", topics_body, broker["id"], offered, operation)
+
+
+def not_yet_there(names: list[str]) -> list[str]:
+    """Those that no broker subscribes to: a name that was mistyped makes a topic of its own."""
+    key, found = access.required_key(), []
+    for name in names:
+        try:
+            client.topic(key, name)
+        except client.ApiError as error:
+            if error.status != 404:
+                raise
+            found.append(name)
+    return found
 
 
 @states.in_dialog
@@ -290,7 +316,8 @@ def topics_body(identity: str, offered: list[str], operation: str) -> None:
         help="Any name is a topic: one that nobody has subscribed to yet is new." if new else None,
     )
     if names:
-        plan.body(subscribing(identity, operation, list(names)))
+        unknown = [name for name in names if name not in offered] if new else []
+        plan.body(subscribing(identity, operation, list(names), not_yet_there(unknown)))
     else:
         st.caption("Choose topics to see the plan.")
 

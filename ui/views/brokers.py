@@ -6,7 +6,7 @@ import functools
 
 import streamlit as st
 
-from ui import access, broker_table, client, paged, states
+from ui import access, broker_table, client, paged, palette, states, watch
 
 DEFAULT_SORT = "-degree"
 SORTS = {
@@ -30,15 +30,20 @@ SORT_BY = paged.sorter(DEFAULT_SORT, ("id",))
 @states.shown(retry=True)
 def found() -> None:
     """A fragment, so that typing redraws nothing else."""
+    key = access.required_key()
+    overlay = client.overlay(key)
     paged.show(
         "broker",
         SORTS,
         DEFAULT_SORT,
         # The file of all rows is made where there is no session: the key is bound now.
-        functools.partial(client.brokers, access.required_key()),
-        lambda rows, key: broker_table.show(rows, key, on_column=SORT_BY, name_width=560),
+        functools.partial(client.brokers, key, at=overlay["version"]),
+        lambda rows, name: broker_table.show(rows, name, on_column=SORT_BY, name_width=560),
+        overlay=overlay,
+        most=functools.partial(client.most_rows, key),
         remember="_brokers_params",
     )
+    watch.follow(key, overlay["version"], palette.theme())
 
 
 st.title("Brokers", anchor=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ui import access, change_table, client, figures, listing, plan, states, url_state
+from ui import access, change_table, client, figures, listing, plan, states, url_state, watch
 from ui.answers import Change, Overlay
-from ui.wording import count, literal, moment, number
+from ui.wording import count, literal, moment, number, plain
 
 ROWS = 50
 FILE_ROWS = 500
@@ -72,8 +73,11 @@ def changes() -> None:
     url_state.sync("change", 0, url_state.positive)
     wanted = wanted_filters()
     before = int(st.session_state["before"])
-    found = client.changes(key, order="desc", limit=ROWS, before=before or None, **wanted)
+    version = client.overlay(key)["version"]
+    found = client.changes(key, version, order="desc", limit=ROWS, before=before or None, **wanted)
     items = found["items"]
+    if not before:
+        watch.offer(key, max([version, *(change["version"] for change in items[:1])]))
     if not items:
         nothing(wanted, before)
         return
@@ -95,7 +99,7 @@ def changes() -> None:
             st.button("Newest", icon=":material/first_page:", on_click=turn, args=(0,))
         if found["next"]:
             st.button("Older", icon=":material/arrow_forward:", on_click=turn, args=(found["next"],))
-        listing.whole_as_csv("All of these as CSV", lambda: _all(key, wanted), "changes.csv")
+        listing.whole_as_csv("All of these as CSV", functools.partial(_all, key, wanted), "changes.csv")
         st.caption("Click a version to see its links.")
     if st.session_state["change"]:
         detail(key, int(st.session_state["change"]), items)
@@ -200,8 +204,13 @@ def detail(key: str, version: int, shown: list[Change]) -> None:
     if change is None:
         st.caption(f"Version {number(version)} is not kept.")
         return
-    st.subheader(f"Version {number(version)}: {change_table.said(change)}", anchor=False)
-    st.caption(f"By {literal(change['actor'])} at {moment(change['at'])} UTC. {change_table.what(change)}")
+    st.subheader(f"Version {number(version)}: {plain(change_table.said(change))}", anchor=False)
+    st.caption(
+        f"By {literal(change['actor'])} at {moment(change['at'])} UTC. {plain(change_table.what(change))}"
+    )
+    values = change_table.policy(change)
+    if values:
+        listing.plain(pd.DataFrame(values, columns=list(POLICY)), POLICY, alt="Values of the policy")
     table = plan.frame(change)
     if table.empty and change["kind"] == "import":
         st.caption("An import starts the history: what it brought is not listed link by link.")
@@ -214,6 +223,11 @@ def detail(key: str, version: int, shown: list[Change]) -> None:
         listing.plain(pairs, SUBSCRIPTIONS, alt="Subscriptions of the change", max_height=320)
 
 
+POLICY = {
+    "name": listing.text("Policy", 160),
+    "before": listing.text("Before", 160),
+    "after": listing.text("After", 160),
+}
 SUBSCRIPTIONS = {
     "change": listing.text("Change", 110),
     "broker": listing.text("Broker"),
@@ -231,8 +245,9 @@ def _all(key: str, wanted: dict[str, str]) -> pd.DataFrame:
     """Every change that passes, a page at a time."""
     rows: list[Change] = []
     before: int | None = None
+    at_once = min(FILE_ROWS, client.most_rows(key))
     while True:
-        found = client.changes(key, order="desc", limit=FILE_ROWS, before=before, **wanted)
+        found = client.changes(key, 0, order="desc", limit=at_once, before=before, **wanted)
         rows += found["items"]
         before = found["next"]
         if not before or not found["items"]:

@@ -24,7 +24,7 @@ from ui import (
 )
 from ui.answers import Overlay
 from ui.palette import Theme
-from ui.wording import against_fresh, count, degree, literal, moment, number, share
+from ui.wording import against_fresh, count, degree, literal, moment, number, plain, share, since_midnight
 
 FEED = 8
 TOP = 5
@@ -53,10 +53,10 @@ def follow(key: str, shown: Overlay, theme: Theme) -> None:
     try:
         now = client.overlay(key)
     except client.ApiError as error:
-        st.caption(f":material/cloud_off: {error.title}. Shown is version {number(shown['version'])}.")
+        st.caption(f":material/cloud_off: {plain(error.title)}. Shown is version {number(shown['version'])}.")
         return
     if now["version"] != shown["version"]:
-        client.forget()
+        client.moved_on(now["version"])
     if now != shown or palette.theme() != theme or states.retry_due():
         st.rerun()
 
@@ -69,13 +69,14 @@ def live(key: str, overlay: Overlay) -> None:
     st.toggle("Problems only", key="problems", on_change=url_state.push, args=("problems", False))
     troubles(key, overlay)
     if st.session_state["problems"]:
-        problems(key, overlay)
+        # By the clock: an activation that does not get on moves nothing else.
+        st.fragment(problems, run_every=watch.SECONDS)(key, overlay)
         return
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="degrees-part"):
             degrees(overlay)
         with st.container(key="feed-part"):
-            feed(key)
+            feed(key, overlay)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="top-links-part"):
             busiest(key, overlay)
@@ -150,9 +151,10 @@ def troubles(key: str, overlay: Overlay) -> None:
     for alarm in overlay.get("alarms", []):
         since = f" (since {moment(alarm['since'])} UTC)" if alarm["since"] else ""
         st.error(
-            f"**{ALARMS.get(alarm['kind'], alarm['kind'].capitalize())}**: {alarm['detail']}{since}",
+            f"**{ALARMS.get(alarm['kind'], plain(alarm['kind'].capitalize()))}**: {plain(alarm['detail'])}{since}",
             icon=":material/notification_important:",
         )
+    not_opened(overlay)
     activation = overlay.get("activation")
     if activation:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -174,11 +176,33 @@ def troubles(key: str, overlay: Overlay) -> None:
             st.page_link("views/rebuilds.py", label="Rebuilds", icon=":material/arrow_forward:")
 
 
+def not_opened(overlay: Overlay) -> None:
+    """Links that agents could not open lately: the overlay is whole in the plan, and may not be out there."""
+    failures = overlay.get("failures")
+    if not failures or not failures["reports"]:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        times = "once" if failures["reports"] == 1 else f"{number(failures['reports'])} times"
+        st.warning(
+            f"**A link could not be opened, {times} in the last hour**, as agents report.",
+            icon=":material/link_off:",
+            width=620,
+        )
+        for broker in failures["brokers"][:TOP]:
+            st.page_link(
+                "views/broker.py",
+                label=plain(broker, alone=True),
+                icon=":material/dns:",
+                query_params={"broker": broker},
+            )
+
+
 @states.shown(retry=False)
 def problems(key: str, overlay: Overlay) -> None:
-    """Only what is wrong: topics apart or too weakly connected, and rebuilds that failed."""
-    page = client.topics(key, sort="-components", limit=PROBLEMS, problems=True)
-    failed = jobs.failed_lately(jobs.rebuilds(key), datetime.now(UTC))
+    """Only what is wrong: topics apart or too weakly connected, and rebuilds that failed or do not get on."""
+    page = client.topics(key, sort="-components", limit=PROBLEMS, problems=True, at=overlay["version"])
+    rebuilds = jobs.rebuilds(key)
+    failed, held_up = jobs.failed_lately(rebuilds, datetime.now(UTC)), [*filter(jobs.held_up, rebuilds)]
     if page["items"]:
         st.subheader("Topics", anchor=False)
         topic_table.show(page["items"], f"problems-{overlay['version']}")
@@ -189,15 +213,22 @@ def problems(key: str, overlay: Overlay) -> None:
                 icon=":material/arrow_forward:",
                 query_params={"problems": "True"},
             )
+    for rebuild in held_up:
+        st.error(
+            f"The activation of the rebuild {literal(rebuild['algorithm'])} is held up, and tried again by itself: "
+            f"{plain(rebuild['error'] or '')}",
+            icon=":material/sync_problem:",
+        )
     for rebuild in failed[:TOP]:
         st.error(
             f"The rebuild {literal(rebuild['algorithm'])} of {moment(rebuild['created_at'])} UTC failed: "
-            f"{rebuild['error'] or 'its log has the reason'}",
+            f"{plain(rebuild['error'] or 'its log has the reason')}",
             icon=":material/construction:",
         )
     drift = overlay.get("drift")
-    quiet = not overlay.get("alarms") and not (drift and drift["advised"])
-    if not page["items"] and not failed and quiet:
+    failures = overlay.get("failures")
+    known = overlay.get("alarms") or (drift and drift["advised"]) or (failures and failures["reports"])
+    if not page["items"] and not failed and not held_up and not known:
         st.success("**No problems.** Nothing needs a person now.", icon=":material/check_circle:")
 
 
@@ -211,18 +242,19 @@ def degrees(overlay: Overlay) -> None:
 
 
 @states.shown(retry=False)
-def feed(key: str) -> None:
+def feed(key: str, overlay: Overlay) -> None:
     """The last changes, as they come."""
     st.subheader("Changes", anchor=False)
-    found = client.changes(key, order="desc", limit=FEED)["items"]
+    found = client.changes(key, overlay["version"], order="desc", limit=FEED)["items"]
     if not found:
         st.caption("No change yet. What joins, leaves and subscribes shows up here by itself.")
         return
+    today = datetime.now(UTC).date().isoformat()
     rows = pd.DataFrame(
         [
             (
                 change["version"],
-                moment(change["at"])[11:],
+                since_midnight(change["at"], today),
                 change_table.said(change),
                 change_table.links(change),
                 change["actor"],
@@ -235,7 +267,7 @@ def feed(key: str) -> None:
         rows,
         {
             "version": listing.whole("Version", 70),
-            "at": listing.text("UTC", 76),
+            "at": listing.text("UTC", 76 if all(" " not in at for at in rows["at"]) else 144),
             "what": listing.text("Change", 230),
             "links": listing.text("Links", 76, "Links opened and closed"),
             "actor": listing.text("Actor", 90),
@@ -249,7 +281,7 @@ def feed(key: str) -> None:
 def busiest(key: str, overlay: Overlay) -> None:
     """The brokers with most links."""
     st.subheader("Most links", anchor=False)
-    rows = client.brokers(key, sort="-degree", limit=TOP)["items"]
+    rows = client.brokers(key, sort="-degree", limit=TOP, at=overlay["version"])["items"]
     broker_table.show(rows, f"busiest-{overlay['version']}", columns=("id", "degree"))
 
 
@@ -259,7 +291,7 @@ def dangerous(key: str, overlay: Overlay) -> None:
     st.subheader(
         "Largest blast radius", anchor=False, help="Topics that come apart if the broker goes, until repaired"
     )
-    rows = client.brokers(key, sort="-blast_radius", limit=TOP)["items"]
+    rows = client.brokers(key, sort="-blast_radius", limit=TOP, at=overlay["version"])["items"]
     broker_table.show(rows, f"blast-{overlay['version']}", columns=("id", "blast_radius"))
 
 
@@ -267,7 +299,7 @@ def dangerous(key: str, overlay: Overlay) -> None:
 def longest(key: str, overlay: Overlay) -> None:
     """The topics whose messages may travel furthest."""
     st.subheader("Largest diameter", anchor=False, help="The most links a message may take inside its topic")
-    found = client.topics(key, sort="-diameter", limit=TOP)["items"]
+    found = client.topics(key, sort="-diameter", limit=TOP, at=overlay["version"])["items"]
     rows = [row for row in found if row["diameter"] is not None]
     topic_table.show(rows, f"longest-{overlay['version']}", columns=("name", "diameter"))
 
@@ -276,7 +308,7 @@ def longest(key: str, overlay: Overlay) -> None:
 def articulated(key: str, overlay: Overlay) -> None:
     """The topics with most brokers that hold them together alone."""
     st.subheader("Most articulation brokers", anchor=False, help="Each splits its topic if lost alone")
-    rows = client.topics(key, sort="-articulation_brokers", limit=TOP)["items"]
+    rows = client.topics(key, sort="-articulation_brokers", limit=TOP, at=overlay["version"])["items"]
     topic_table.show(rows, f"articulated-{overlay['version']}", columns=("name", "articulation_brokers"))
 
 

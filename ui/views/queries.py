@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
-from ui import access, client, listing, palette, states, url_state, watch
+from ui import access, client, listing, palette, states, url_state, visit, watch
 from ui.answers import Query, QueryParameter, QueryResult
 from ui.client import segment
 from ui.wording import count, literal, number
@@ -55,9 +56,9 @@ def page() -> None:
     if query.get("notes"):
         st.markdown(str(query.get("notes")))
     params = parameters(query)
-    st.button(
-        "Run", type="primary", icon=":material/play_arrow:", on_click=run, args=(key, query["name"], params)
-    )
+    st.button("Run", type="primary", icon=":material/play_arrow:", on_click=visit.click, args=(_RESULT,))
+    if visit.clicked(_RESULT):
+        run(key, query["name"], params)
     with st.expander("Cypher", icon=":material/code:"):
         st.caption("Read-only. To be pasted into any Neo4j browser.")
         if query.get("example") and query["parameters"]:
@@ -159,6 +160,8 @@ def result(query: Query, params: dict[str, Any]) -> None:
         )
         return
     shown = table.map(lambda cell: ", ".join(map(str, cell)) if isinstance(cell, list) else cell)
+    # A name may have any sign in it that could stand between two.
+    file = table.map(lambda cell: json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell)
     numeric = [c for c in shown.columns if pd.api.types.is_numeric_dtype(shown[c])]
     words = [c for c in shown.columns if c not in numeric]
     views = ["Table", "Chart"] if numeric and len(shown) > 1 else ["Table"]
@@ -166,6 +169,7 @@ def result(query: Query, params: dict[str, Any]) -> None:
         with tab:
             if view == "Table":
                 _table(query, shown)
+                listing.as_csv("As CSV", file, f"{query['name']}.csv")
             else:
                 _chart(shown, numeric, words)
 
@@ -181,7 +185,6 @@ def _table(query: Query, shown: pd.DataFrame) -> None:
         for name in shown.columns
     }
     listing.plain(shown, config, alt=query["title"], max_height=600)
-    listing.as_csv("As CSV", shown, f"{query['name']}.csv")
 
 
 def _chart(shown: pd.DataFrame, numeric: list[str], words: list[str]) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ui import access, charts, client, confirm, dialogs, figures, jobs, listing, palette, states, watch
 from ui.answers import Activation, Rebuild, RebuildPlan
-from ui.wording import count, degree, literal, moment, number
+from ui.wording import count, degree, literal, moment, number, plain
 
 MOVING = ("queued", "running", "activating")
 _STEER = "_steer_rebuild"
@@ -37,7 +37,7 @@ def page() -> None:
         st.title("Rebuild", anchor=False)
         states.empty("No such rebuild", "Choose one from the list; the link may be old.")
         return
-    st.title(title(rebuild), anchor=False)
+    st.title(plain(title(rebuild)), anchor=False)
     st.caption(
         f"{literal(rebuild['id'])} · engine {rebuild['engine']} · by {literal(rebuild['actor'])} at "
         f"{moment(rebuild['created_at'])} UTC · computed on version {number(rebuild['base_version'])}"
@@ -86,6 +86,11 @@ def state(identity: str, was: Standing) -> None:
     if rebuild["state"] in ("queued", "running"):
         jobs.bar(rebuild["progress"], "waiting")
     elif rebuild["state"] == "activating" and activation:
+        if jobs.held_up(rebuild):
+            st.error(
+                f"**Held up**, and tried again by itself: {plain(rebuild['error'] or '')}",
+                icon=":material/error:",
+            )
         activating(activation)
 
 
@@ -113,16 +118,21 @@ def answer(rebuild: Rebuild) -> None:
                 f"**Planned.** Activating it {changes}. Every topic stays connected throughout.",
                 icon=":material/list_alt:",
             )
+        case "activating" if activation and activation["paused"]:
+            where = " on the way back" if activation["rollback"] else ""
+            st.warning(
+                f"**Paused{where}.** The overlay is whole and stays as it is.", icon=":material/pause:"
+            )
         case "activating" if activation and activation["rollback"]:
             st.warning("**Being rolled back**: the old links come back first.", icon=":material/undo:")
-        case "activating" if activation and activation["paused"]:
-            st.warning("**Paused.** The overlay is whole and stays as it is.", icon=":material/pause:")
         case "activating":
             st.warning("**Being activated.** Every topic stays connected throughout.", icon=":material/sync:")
         case "active":
             st.success("**Active**: its links are the live overlay's.", icon=":material/check_circle:")
         case "failed":
-            st.error(f"**Failed.** {rebuild['error'] or 'The log has the reason.'}", icon=":material/error:")
+            st.error(
+                f"**Failed.** {plain(rebuild['error'] or 'The log has the reason.')}", icon=":material/error:"
+            )
         case "cancelled":
             st.info("**Cancelled.** Nothing live changed by it.", icon=":material/cancel:")
         case "dropped":
@@ -152,12 +162,12 @@ def actions(key: str, rebuild: Rebuild) -> None:
                 confirm.ask(activate(key, rebuild))
             if st.button("Drop …", icon=":material/delete:"):
                 confirm.ask(drop(key, rebuild))
-        if now == "activating" and activation and not activation["rollback"]:
+        if now == "activating" and activation:
             if activation["paused"]:
                 _button("Resume", "play_arrow", key, identity, "resume")
             else:
                 _button("Pause", "pause", key, identity, "pause")
-            if st.button("Roll back …", icon=":material/undo:"):
+            if not activation["rollback"] and st.button("Roll back …", icon=":material/undo:"):
                 confirm.ask(roll_back(key, rebuild, "cancel"))
         if now == "active" and st.button("Roll back …", icon=":material/undo:"):
             confirm.ask(roll_back(key, rebuild, "rollback"))
@@ -206,11 +216,13 @@ def roll_back(key: str, rebuild: Rebuild, verb: str) -> confirm.Step:
     """Back to the links of before: what the activation closed comes back, what it opened goes."""
     activation = rebuild["activation"]
     assert activation is not None
-    so_far = "So far the activation has" if verb == "cancel" else "The activation"
+    under_way = verb == "cancel"
+    so_far = "When this was asked for, the activation had" if under_way else "The activation"
+    more = ", and it goes on until it is rolled back" if under_way and not activation["paused"] else ""
     return confirm.Step(
         title="Roll back: plan",
-        meaning=f"{so_far} opened {count(activation['opened'], 'link')} and closed {number(activation['closed'])}. "
-        "What it closed is opened again first, then what it opened is closed, in batches. Every topic stays "
+        meaning=f"{so_far} opened {count(activation['opened'], 'link')} and closed {number(activation['closed'])}"
+        f"{more}. What it closed is opened again first, then what it opened is closed, in batches. Every topic stays "
         "connected. Links are fitted to brokers that came or went since, so these figures may differ a little.",
         numbers=(
             ("Come back", number(activation["closed"]), "Links that the activation closed"),
@@ -329,6 +341,7 @@ def again(rebuild: Rebuild, keep: float) -> None:
     st.session_state[_AGAIN] = {
         "algorithm": rebuild["algorithm"],
         "params": jobs.given(rebuild) | {"keep": keep},
+        "like": f"the rebuild {literal(title(rebuild))} of {moment(rebuild['created_at'])} UTC, but for keep {keep:g}",
     }
     st.switch_page(
         "views/rebuilds.py",

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ui import access, algorithm_form, client, jobs, listing, states, url_state, watch
-from ui.answers import Algorithm, Rebuild
-from ui.wording import against_fresh, degree, literal, moment, number
+from ui import access, algorithm_form, client, jobs, listing, states, url_state, visit, watch
+from ui.answers import Algorithm, Rebuild, RebuildFigures
+from ui.wording import against_fresh, count, degree, diameter, literal, moment, number
 
 DEFAULT_ALGORITHM = "weave"
 DEFAULT_ENGINE = "local"
@@ -43,7 +43,7 @@ def live_now() -> None:
     overlay = client.overlay(access.required_key())
     drift = overlay.get("drift")
     said = (
-        f"The live overlay has {number(overlay['links'])} links, average degree "
+        f"The live overlay has {count(overlay['links'], 'link')}, average degree "
         f"{degree(overlay['average_degree'])}, maximum degree {number(overlay['max_degree'])}."
     )
     if drift and drift["drift"] is not None:
@@ -62,7 +62,10 @@ def form(key: str, policy: dict[str, Any], algorithms: list[Algorithm]) -> None:
     able = [name for name in registry if algorithm_form.most_connected(registry[name]) >= k]
     wanted = (policy.get("algorithm"), DEFAULT_ALGORITHM, *able)
     first = str(next((name for name in wanted if name in able), next(iter(registry))))
-    again: dict[str, Any] = st.session_state.get(_AGAIN, {})
+    if _AGAIN in st.session_state:
+        # For this visit: whoever comes again later begins with the plain form.
+        visit.keep(_AGAIN, st.session_state.pop(_AGAIN))
+    again: dict[str, Any] = visit.kept(_AGAIN) or {}
     url_state.sync("algorithm", first, url_state.one_of(*registry))
     with st.container(border=True):
         with st.container(horizontal=True, gap="medium"):
@@ -94,7 +97,9 @@ def form(key: str, policy: dict[str, Any], algorithms: list[Algorithm]) -> None:
                 st.markdown(f"Guarantee: {algorithm['guarantee']}")
                 paper = algorithm["paper"]
                 st.caption("TopicWeave's own; no paper" if paper == "ours" else f"Paper: {paper}")
-        given = again.get("params", {}) if again.get("algorithm") == name else {}
+        given = again["params"] if again.get("algorithm") == name else {}
+        if given:
+            st.caption(f":material/replay: Filled in like {again['like']}.")
         params = algorithm_form.show(algorithm, str(engine), given, k)
         if name not in able:
             st.caption(
@@ -106,9 +111,11 @@ def form(key: str, policy: dict[str, Any], algorithms: list[Algorithm]) -> None:
             type="primary",
             icon=":material/play_arrow:",
             disabled=name not in able,
-            on_click=run,
-            args=(key, name, params, str(engine)),
+            on_click=visit.click,
+            args=(_START,),
         )
+        if visit.clicked(_START) and name in able:
+            run(key, name, params, str(engine))
     states.refusal(_START)
 
 
@@ -196,11 +203,23 @@ def frame(rebuilds: list[Rebuild]) -> pd.DataFrame:
                 "average_degree": plan["after"]["average_degree"],
                 "peak_degree": plan["peak"]["max_degree"],
                 "max_degree": plan["after"]["max_degree"],
-                "mean_diameter": plan["after"]["mean_diameter"],
-                "max_diameter": plan["after"]["max_diameter"],
+                "mean_diameter": mean_diameter(plan["after"]),
+                "max_diameter": max_diameter(plan["after"]),
             }
         rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def mean_diameter(figures: RebuildFigures) -> str | None:
+    """In two digits; a lower bound where some of the diameters are."""
+    mean = figures["mean_diameter"]
+    return None if mean is None else ("≥ " if figures.get("diameters_sampled") else "") + f"{mean:.2f}"
+
+
+def max_diameter(figures: RebuildFigures) -> str | None:
+    """The same of the largest."""
+    largest = figures["max_diameter"]
+    return None if largest is None else diameter(largest, sampled=bool(figures.get("diameters_sampled")))
 
 
 COLUMNS = [
@@ -242,10 +261,12 @@ def table(rebuilds: list[Rebuild]) -> None:
             "average_degree": number_column("Avg degree", format=two_digits, width=88, help="After it"),
             "peak_degree": listing.whole("Max, peak", 84, "Maximum degree while old and new links are open"),
             "max_degree": listing.whole("Max, after", 84, "Maximum degree after it"),
-            "mean_diameter": number_column(
-                "Mean diam.", format=two_digits, width=92, help="Mean diameter of the topics, after it"
+            "mean_diameter": listing.text(
+                "Mean diam.", 92, "Mean diameter of the topics, after it; ≥: some are lower bounds", "right"
             ),
-            "max_diameter": listing.whole("Max diam.", 84, "Largest diameter of a topic, after it"),
+            "max_diameter": listing.text(
+                "Max diam.", 84, "Largest diameter of a topic, after it; ≥: it may be larger", "right"
+            ),
         },
         name_label="Rebuild",
         name_width=190,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import statistics
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,19 +18,21 @@ from ui import (
     jobs,
     listing,
     palette,
+    simulated,
     simulation_form,
     states,
     url_state,
+    visit,
     watch,
 )
-from ui.answers import Applied, Round, Simulation
-from ui.wording import count, degree, literal, moment, number, share
+from ui.answers import Applied, Overlay, Simulation
+from ui.wording import count, literal, moment, number, plain
 
 MOVING = ("queued", "running", "applying")
 NAMES = ("A", "B")
-POINTS = 300
+DRIFT_EVERY = 50
+"""How many rounds lie between two measures of the drift, unless a request says otherwise."""
 _START, _STOP = "_start_simulation", "_stop_simulation"
-AVERAGED = ("changed", "plan_ms")
 CHARTS = (
     ("average_degree", "Average degree", ",.2f", False),
     ("max_degree", "Maximum degree", ",d", False),
@@ -95,18 +96,21 @@ def form(key: str) -> None:
     with st.expander("New run", expanded=not st.session_state["runs"], icon=":material/science:"):
         request = simulation_form.show(client.overlay(key)["policy"])
         st.button(
-            "Simulate", type="primary", icon=":material/play_arrow:", on_click=start, args=(key, request)
+            "Simulate", type="primary", icon=":material/play_arrow:", on_click=visit.click, args=(_START,)
         )
+    if visit.clicked(_START):
+        start(key, request)
     states.refusal(_START)
 
 
 def start(key: str, request: dict[str, Any]) -> None:
-    """Start it, and show it."""
+    """Start it, and show it: the page has the list of runs without it."""
     run = states.attempt(_START, functools.partial(jobs.start_simulation, key, request))
     if run is None:
         return
     st.session_state["runs"] = [*st.session_state.get("runs", []), run["id"]][-2:]
     url_state.push("runs", [], write=",".join)
+    st.rerun()
 
 
 def label(run: Simulation) -> str:
@@ -114,7 +118,7 @@ def label(run: Simulation) -> str:
     request = run["request"]
     source = "live overlay" if request["source"] == "live" else "workload"
     return (
-        f"{request['strategy']}, {number(int(request['rounds']))} rounds, {source}, k {request.get('k', 1)}, "
+        f"{request['strategy']}, {count(int(request['rounds']), 'round')}, {source}, k {request.get('k', 1)}, "
         f"seed {request.get('seed', 0)} · {moment(run['created_at'])} · {run['id'][:4]}"
     )
 
@@ -124,6 +128,7 @@ def shown(chosen: tuple[str, ...], was_moving: bool) -> None:
     """Both runs: progress, charts against each other, the table, and what may be done with them."""
     key = access.required_key()
     runs = [jobs.simulation(key, run) for run in chosen]
+    jobs.keep_rounds(chosen)
     if any(run["state"] in MOVING for run in runs) != was_moving and not dialogs.is_open():
         st.rerun()
     with st.container(horizontal=True, gap="medium"):
@@ -133,7 +138,8 @@ def shown(chosen: tuple[str, ...], was_moving: bool) -> None:
     states.refusal(_STOP)
     if any(run["rounds"] for run in runs):
         pictures(runs)
-        listing.plain(summary(runs), COLUMNS, alt="Both runs in figures")
+        named = list(zip(NAMES, runs, strict=False))
+        listing.plain(simulated.summary(named), COLUMNS, alt="Both runs in figures")
         files(runs)
 
 
@@ -152,7 +158,7 @@ def head(key: str, name: str, run: Simulation) -> None:
     elif state == "applying":
         applied_so_far(applied)
     elif state == "failed":
-        st.error(f"**Failed.** {run['error'] or 'The log has the reason.'}", icon=":material/error:")
+        st.error(f"**Failed.** {plain(run['error'] or 'The log has the reason.')}", icon=":material/error:")
     elif state == "cancelled" and not applied:
         st.info(f"Stopped after {count(run['next'], 'round')}.", icon=":material/stop:")
     elif state == "applied":
@@ -206,26 +212,60 @@ def applications(key: str, runs: Sequence[Simulation]) -> None:
                     key=f"_apply-{run['id']}",
                 )
             ):
-                confirm.ask(applying(key, name, jobs.simulation(key, run["id"])))
+                confirm.ask(applying(key, name, jobs.simulation(key, run["id"]), client.overlay_now(key)))
 
 
-def applying(key: str, name: str, run: Simulation) -> confirm.Step:
-    """The same churn, for real."""
-    rounds = run["rounds"]
-    joins = sum(r["change"].startswith("join") for r in rounds)
-    leaves = sum(r["change"].startswith("leave") for r in rounds)
+def applying(key: str, name: str, run: Simulation, live: Overlay) -> confirm.Step:
+    """The same churn, for real: what happens is the run's, how it is repaired is the live overlay's."""
+    rounds, happened = run["rounds"], simulated.Happened.in_run(run)
+    simulated_on, now = run["base_version"], live["version"]
+    moved = (
+        f"It was simulated on version {number(simulated_on)}, and the overlay is at version {number(now)} now. "
+        if simulated_on != now
+        else f"It was simulated on version {number(now)}, which is the live one. "
+    )
+    opened, closed = sum(r["opened"] for r in rounds), sum(r["closed"] for r in rounds)
     return confirm.Step(
         title=f"Apply run {name}: plan",
-        meaning=f"The {count(len(rounds), 'round')} of this run are done to the **live** overlay, one change each: "
-        f"{count(joins, 'broker')} join, {number(leaves)} leave, and "
-        f"{number(len(rounds) - joins - leaves)} other changes. On the copy this opened "
-        f"{count(sum(r['opened'] for r in rounds), 'link')} and closed {number(sum(r['closed'] for r in rounds))}. "
-        "Brokers that joined since the run began stay; a round that no longer fits is skipped. It can be stopped.",
+        meaning=f"The {count(len(rounds), 'round')} of this run {'is' if len(rounds) == 1 else 'are'} done to the "
+        "**live** overlay, one change each: "
+        f"{happened.said()}. {repairs(run['request'], live['policy'], happened)}On the copy the run opened "
+        f"{count(opened, 'link')} and closed {number(closed)}.\n\n{moved}"
+        "A round that no longer fits is skipped; brokers that joined meanwhile stay. It can be stopped, and what is "
+        "applied by then stays.",
+        numbers=(
+            ("Join", number(happened.joins), "Brokers that join"),
+            ("Leave", number(happened.leaves), "Brokers that leave, one at a time"),
+            ("Fail", number(happened.failed), "Brokers that leave many at once, in rounds of failures"),
+            ("Simulated at", number(simulated_on), "The version of the overlay that the run began with"),
+            ("Version now", number(now), "The version of the live overlay"),
+        ),
         typed="apply",
         button="Apply to the live overlay",
         done="The churn is being applied to the live overlay.",
         act=functools.partial(jobs.apply_simulation, key, run["id"]),
     )
+
+
+def repairs(request: dict[str, Any], policy: dict[str, Any], happened: simulated.Happened) -> str:
+    """Who repairs, and how far that is from what was simulated; rebuilds are not part of it."""
+
+    def manner(of: dict[str, Any]) -> tuple[str, int, float, int]:
+        # The strategy rebuild repairs as weave does, between its rebuilds.
+        strategy = "weave" if of.get("strategy") == "rebuild" else str(of.get("strategy", "weave"))
+        return strategy, int(of.get("k", 1)), float(of.get("rho") or 3.0), int(of.get("lambda", 3))
+
+    def in_words(of: tuple[str, int, float, int]) -> str:
+        return f"{of[0]}, k = {of[1]}, rho {of[2]:g}, lambda {of[3]}"
+
+    ours, theirs = manner(policy), manner(request)
+    said = f"The live policy repairs ({in_words(ours)})"
+    if ours != theirs:
+        said += f", not what was simulated ({in_words(theirs)}): other links are opened and closed"
+    if happened.rebuilds:
+        done = "Its rebuild is" if happened.rebuilds == 1 else f"Its {number(happened.rebuilds)} rebuilds are"
+        said += f". {done} not done"
+    return f"{said}. "
 
 
 def stop(key: str, identity: str) -> None:
@@ -237,18 +277,7 @@ def _source(request: dict[str, Any]) -> str:
     if request["source"] == "live":
         return "live overlay"
     made = request.get("workload") or {}
-    return f"{made.get('distribution', '')} workload of {number(int(made.get('brokers', 0)))} brokers"
-
-
-def rounds_frame(name: str, strategy: str, rounds: Sequence[Round], window: int) -> pd.DataFrame:
-    """A run's rounds as rows, thinned to what a chart can show; what jumps from round to round is averaged."""
-    table = pd.DataFrame(list(rounds))
-    table["changed"] = table["opened"] + table["closed"]
-    for column in AVERAGED:
-        table[column] = table[column].rolling(window, min_periods=1).mean()
-    table["run"] = f"{name}: {strategy}"
-    every = -(-len(table) // POINTS)
-    return table[(table["round"] % every == 0) | table["drift"].notna() | (table["round"] == len(table))]
+    return f"{made.get('distribution', '')} workload of {count(int(made.get('brokers', 0)), 'broker')}"
 
 
 def pictures(runs: Sequence[Simulation]) -> None:
@@ -256,9 +285,7 @@ def pictures(runs: Sequence[Simulation]) -> None:
     longest = max(len(run["rounds"]) for run in runs)
     window = max(1, longest // 40)
     tables = [
-        rounds_frame(name, run["request"]["strategy"], run["rounds"], window)
-        for name, run in zip(NAMES, runs, strict=False)
-        if run["rounds"]
+        simulated.points(name, run, window) for name, run in zip(NAMES, runs, strict=False) if run["rounds"]
     ]
     table = pd.concat(tables, ignore_index=True)
     ks = {int(run["request"].get("k", 1)) for run in runs}
@@ -268,11 +295,11 @@ def pictures(runs: Sequence[Simulation]) -> None:
             rows = table.dropna(subset=[column])
             with st.container(key=f"chart-{column.replace('_', '-')}-part"):
                 title = title.format(built=built)
-                mean = f" · mean of {number(window)} rounds" if column in AVERAGED and window > 1 else ""
+                averaged = column in simulated.AVERAGED and window > 1
+                mean = f" · mean of {count(window, 'round')}" if averaged else ""
                 st.markdown(f"**{title}**{mean}")
                 if rows.empty:
-                    yet = " yet" if any(run["state"] in MOVING for run in runs) else ""
-                    st.caption(f"Not measured{yet}: it is every 50 rounds.")
+                    st.caption(unmeasured(runs))
                     continue
                 charts.lines(
                     rows, "round", column,
@@ -283,39 +310,20 @@ def pictures(runs: Sequence[Simulation]) -> None:
                 )  # fmt: skip
 
 
+def unmeasured(runs: Sequence[Simulation]) -> str:
+    """Why there is no drift to show."""
+    yet = " yet" if any(run["state"] in MOVING for run in runs) else ""
+    every = [int(run["request"].get("drift_every", DRIFT_EVERY)) for run in runs]
+    often = min((rounds for rounds in every if rounds), default=0)
+    if not often:
+        return "Not measured: it was not asked for."
+    return f"Not measured{yet}: it is every {count(often, 'round') if often > 1 else 'round'}."
+
+
 COLUMNS = {
     "figure": listing.text("Figure", 260),
     "A": listing.text("Run A", 160, alignment="right"),
     "B": listing.text("Run B", 160, alignment="right"),
-}
-
-
-def summary(runs: Sequence[Simulation]) -> pd.DataFrame:
-    """Both runs in figures, so far."""
-    columns: dict[str, list[str]] = {"figure": list(FIGURES)}
-    for name, run in zip(NAMES, runs, strict=False):
-        rounds = run["rounds"]
-        columns[name] = [figure(rounds) if rounds else "–" for figure in FIGURES.values()]
-    return pd.DataFrame(columns)
-
-
-def _last_drift(rounds: Sequence[Round]) -> str:
-    return share(next((r["drift"] for r in reversed(rounds) if r["drift"] is not None), None))
-
-
-FIGURES = {
-    "Rounds": lambda rounds: number(len(rounds)),
-    "Brokers at the end": lambda rounds: number(rounds[-1]["brokers"]),
-    "Average degree at the end": lambda rounds: degree(rounds[-1]["average_degree"]),
-    "Maximum degree at any time": lambda rounds: number(max(r["max_degree"] for r in rounds)),
-    "Links opened": lambda rounds: number(sum(r["opened"] for r in rounds)),
-    "Links closed": lambda rounds: number(sum(r["closed"] for r in rounds)),
-    "Links changed a round": lambda rounds: (
-        f"{statistics.mean(r['opened'] + r['closed'] for r in rounds):.2f}"
-    ),
-    "Time to plan, median (ms)": lambda rounds: f"{statistics.median(r['plan_ms'] for r in rounds):,.2f}",
-    "Time to plan, longest (ms)": lambda rounds: f"{max(r['plan_ms'] for r in rounds):,.2f}",
-    "Drift at the end": _last_drift,
 }
 
 
@@ -324,9 +332,9 @@ def files(runs: Sequence[Simulation]) -> None:
     with st.container(horizontal=True):
         for name, run in zip(NAMES, runs, strict=False):
             if run["rounds"] and run["state"] not in MOVING:
-                listing.as_csv(
-                    f"Run {name} as CSV", pd.DataFrame(run["rounds"]), f"simulation-{run['id']}.csv"
-                )
+                # Made when somebody wants it: this part is drawn again while the other run goes on.
+                whole = functools.partial(pd.DataFrame, run["rounds"])
+                listing.whole_as_csv(f"Run {name} as CSV", whole, f"simulation-{run['id']}.csv")
 
 
 page()

@@ -10,7 +10,7 @@ import streamlit as st
 from ui import access, client, figures, listing, palette, states, topic_graph, url_state, watch
 from ui.answers import GraphLink, Topic, TopicGraph
 from ui.palette import Theme
-from ui.wording import count, diameter, literal, number
+from ui.wording import count, diameter, literal, number, plain
 
 SELECTED = "selected"
 _SEEN = "_topic_selected"
@@ -27,15 +27,18 @@ def page() -> None:
         states.no_topic("", back)
         return
     st.page_link("views/topics.py", label="All topics", icon=":material/arrow_back:", query_params=back)
-    st.title(name, anchor=False)
+    st.title(plain(name, alone=True), anchor=False)
     key = access.required_key()
     theme = palette.theme()
     url_state.sync("version", 0, url_state.positive)
     version = int(st.session_state["version"]) or None
-    version_field(key, version)
     try:
         topic = client.topic(key, name, version)
     except client.ApiError as error:
+        if error.passes:
+            # Said now: with a slow API the field would be waited for as long again.
+            raise
+        version_field(key, version)
         if error.status == 404 and version is None:
             states.no_topic(name, back)
         elif error.status in (404, 410):
@@ -46,14 +49,16 @@ def page() -> None:
         else:
             raise
         return
-    answer(topic)
+    version_field(key, version)
+    k = asked_for(key)
+    answer(topic, k)
     numbers(topic)
     if topic["subscribers"] > topic_graph.MAX_BROKERS:
-        too_large(key, topic, version, theme)
+        too_large(key, topic, version, theme, k)
     elif topic["subscribers"] > 0:
         graph = client.topic_graph(key, name, version)
         if topic["subscribers"] > 1:
-            drawing(name, graph, theme)
+            drawing(name, graph, theme, k)
         table(topic, graph)
     if version is None:
         watch.follow(key, topic["version"], theme)
@@ -105,8 +110,18 @@ def version_field(key: str, version: int | None) -> None:
         )
 
 
-def answer(topic: Topic) -> None:
-    """One sentence: in one piece or not, and what could change that."""
+def asked_for(key: str) -> int:
+    """The k of the policy; 1, which asks for nothing that the topic does not say itself, while the API is away."""
+    try:
+        return int(client.overlay(key)["policy"].get("k", 1))
+    except client.ApiError as error:
+        if not error.passes:
+            raise
+        return 1
+
+
+def answer(topic: Topic, k: int) -> None:
+    """One sentence: in one piece or not, what could change that, and whether the policy asks for more."""
     subscribers, pieces = topic["subscribers"], len(topic["components"])
     cut, bridges = len(topic["articulation_brokers"]), len(topic["bridges"])
     if subscribers <= 1:
@@ -120,6 +135,13 @@ def answer(topic: Topic) -> None:
         )
     elif cut:
         risk = "The loss of one broker" if cut == 1 else f"The loss of any one of {number(cut)} brokers"
+        if k > 1:
+            st.warning(
+                f"**In one piece, but not {k}-connected** as the policy asks. {risk} would split it until links are "
+                "repaired.",
+                icon=":material/warning:",
+            )
+            return
         st.success(
             f"**In one piece**: all {count(subscribers, 'subscriber')} reach each other. "
             f"{risk} would split it until links are repaired.",
@@ -158,10 +180,10 @@ def numbers(topic: Topic) -> None:
     figures.show(shown)
 
 
-def drawing(name: str, graph: TopicGraph, theme: Theme, *, whole: bool = True) -> None:
+def drawing(name: str, graph: TopicGraph, theme: Theme, k: int, *, whole: bool = True) -> None:
     """The subgraph, with what explains it and what is selected beside it."""
     brokers = {broker["id"]: broker for broker in graph["nodes"]}
-    wanted = st.query_params.get(SELECTED)
+    wanted = url_state.read(SELECTED)
     seen, turn = st.session_state.get(_SEEN, ("", 0))
     if seen != (name, wanted):
         # A link or Back says another one than the drawing, which keeps its own: it is drawn as a new one.
@@ -169,7 +191,7 @@ def drawing(name: str, graph: TopicGraph, theme: Theme, *, whole: bool = True) -
     selected = wanted if wanted in brokers else None
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="drawing"):
-            selected = topic_graph.show(graph, theme, selected, f"drawing-{turn}")
+            selected = topic_graph.show(graph, theme, selected, f"drawing-{turn}", at_risk=k > 1)
         with st.container(key="explained"):
             st.subheader("Selected", anchor=False)
             if selected is not None and selected in brokers:
@@ -178,11 +200,9 @@ def drawing(name: str, graph: TopicGraph, theme: Theme, *, whole: bool = True) -
                 selected = None
                 st.caption("Click a broker in the drawing. Drag to move, scroll to zoom.")
             st.subheader("Legend", anchor=False)
-            topic_graph.legend(graph, theme, whole=whole)
-    if selected is not None and selected != wanted:
-        st.query_params[SELECTED] = selected
-    elif selected is None and wanted is not None:
-        del st.query_params[SELECTED]
+            topic_graph.legend(graph, theme, whole=whole, at_risk=k > 1)
+    if selected != wanted:
+        url_state.write(SELECTED, selected)
     st.session_state[_SEEN] = (name, selected), turn
 
 
@@ -280,7 +300,7 @@ def rows(topic: Topic, frame: pd.DataFrame) -> None:
     )
 
 
-def too_large(key: str, topic: Topic, version: int | None, theme: Theme) -> None:
+def too_large(key: str, topic: Topic, version: int | None, theme: Theme, k: int) -> None:
     """Counts, components and one broker's neighbourhood where a drawing of all would be a hairball."""
     st.info(
         f"A drawing of {count(topic['subscribers'], 'subscriber')} would show nothing: topics of up to "
@@ -298,7 +318,7 @@ def too_large(key: str, topic: Topic, version: int | None, theme: Theme) -> None
             max_height=300,
             width=320,
         )
-    neighbourhood(key, topic, version, theme)
+    neighbourhood(key, topic, version, theme, k)
     st.subheader("Brokers", anchor=False)
     rows(topic, crowd(topic))
     with st.container(horizontal=True):
@@ -314,7 +334,7 @@ def _links(key: str, name: str, version: int | None) -> pd.DataFrame:
     return links_frame(client.topic_links(key, name, version))
 
 
-def neighbourhood(key: str, topic: Topic, version: int | None, theme: Theme) -> None:
+def neighbourhood(key: str, topic: Topic, version: int | None, theme: Theme, k: int) -> None:
     """Two steps around a chosen broker; first those that hold the topic together."""
     st.subheader("Neighbourhood", anchor=False)
     members = list(crowd(topic)["broker"])
@@ -350,7 +370,7 @@ def neighbourhood(key: str, topic: Topic, version: int | None, theme: Theme) -> 
     if len(graph["nodes"]) > topic_graph.MAX_BROKERS:
         st.caption(f"Even two steps reach {count(len(graph['nodes']), 'broker')}: too many to draw.")
     elif len(graph["nodes"]) > 1:
-        drawing(topic["name"], graph, theme, whole=False)
+        drawing(topic["name"], graph, theme, k, whole=False)
     else:
         st.caption("It has no link in this topic.")
 

@@ -6,7 +6,7 @@ import functools
 
 import streamlit as st
 
-from ui import access, client, paged, states, topic_table, url_state
+from ui import access, client, paged, palette, states, topic_table, url_state, watch
 from ui.answers import TopicPage
 
 DEFAULT_SORT = "-subscribers"
@@ -46,6 +46,8 @@ def switches() -> None:
 @states.shown(retry=True)
 def found() -> None:
     """A fragment, so that typing redraws nothing else."""
+    key = access.required_key()
+    overlay = client.overlay(key)
     url_state.sync("problems", False, url_state.whether)
     problems = bool(st.session_state["problems"])
     paged.show(
@@ -53,17 +55,22 @@ def found() -> None:
         SORTS,
         DEFAULT_SORT,
         # The file of all rows is made where there is no session: the key is bound now.
-        functools.partial(_page, access.required_key(), problems),
-        lambda rows, key: topic_table.show(rows, key, on_column=sort_by, name_width=530),
+        functools.partial(_page, key, problems, overlay["version"]),
+        lambda rows, name: topic_table.show(rows, name, on_column=sort_by, name_width=530),
+        overlay=overlay,
+        most=functools.partial(client.most_rows, key),
         remember="_topics_params",
         filtered="apart or less connected than the policy asks" if problems else "",
         controls=switches,
         unsorted="Connectivity",
     )
+    watch.follow(key, overlay["version"], palette.theme())
 
 
-def _page(key: str, problems: bool, query: str, sort: str, limit: int, offset: int) -> TopicPage:
-    return client.topics(key, query, sort, limit, offset, problems)
+def _page(
+    key: str, problems: bool, version: int, query: str, sort: str, limit: int, offset: int
+) -> TopicPage:
+    return client.topics(key, query, sort, limit, offset, problems, version)
 
 
 st.title("Topics", anchor=False)

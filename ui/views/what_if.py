@@ -18,12 +18,13 @@ from ui import (
     url_state,
     watch,
 )
-from ui.answers import TopicApart, WhatIf
+from ui.answers import TopicApart, TopicGraph, WhatIf
 from ui.palette import Theme
 from ui.wording import count, degree, literal, number
 
 MATCHES = 20
 MOST = 5
+SHORTENED = "..."
 
 
 def lines(raw: str) -> list[str]:
@@ -56,7 +57,7 @@ def page() -> None:
     try:
         found = client.what_if(key, tuple(gone), version)
     except client.ApiError as error:
-        missing = absent(key, gone) if error.status == 404 else []
+        missing = absent(error.detail, gone) if error.status == 404 else []
         if not missing:
             raise
         not_there(gone, missing)
@@ -116,34 +117,32 @@ def take_pasted() -> None:
     take(lines(st.session_state.get("_pasted") or ""))
 
 
-def absent(key: str, ids: list[str]) -> list[str]:
-    """Which of them the overlay does not have; the API names none but the first."""
+def absent(detail: str, ids: list[str]) -> list[str]:
+    """Which of them the API says it does not have: it names the first, and shortens a long one.
 
-    def known(identity: str) -> bool:
-        try:
-            client.broker(key, identity)
-        except client.ApiError as error:
-            if error.status == 404:
-                return False
-            raise
-        return True
-
-    return [identity for identity in ids if not known(identity)]
+    Asking for each by itself would be a thousand calls for a list that was pasted.
+    """
+    named = detail.rpartition("(got ")[2].removesuffix(")")
+    whole = [identity for identity in ids if repr(identity) == named]
+    return (
+        whole
+        or [
+            identity
+            for identity in ids
+            if named.endswith(SHORTENED) and repr(identity).startswith(named.removesuffix(SHORTENED))
+        ][:1]
+    )
 
 
 def not_there(gone: list[str], missing: list[str]) -> None:
     """Somebody of the choice has left, as happens to links that are shared: the others can still be tried."""
-    named = ", ".join(literal(identity) for identity in missing[:MOST])
-    if len(missing) > MOST:
-        named += f" and {number(len(missing) - MOST)} more"
-    one = len(missing) == 1
     st.warning(
-        f"**The overlay has no broker {named}**: {'it' if one else 'they'} may have left, so "
-        f"{'it cannot' if one else 'they cannot'} fail.",
+        f"**The overlay has no broker {literal(missing[0])}**: it may have left, so it cannot fail. "
+        "Others of the choice may be missing too; the next is named when this one is out.",
         icon=":material/person_off:",
     )
     st.button(
-        "Take it out" if one else "Take them out",
+        "Take it out",
         icon=":material/close:",
         on_click=take,
         args=([identity for identity in gone if identity not in missing],),
@@ -246,13 +245,14 @@ def apart(key: str, found: WhatIf, gone: list[str], theme: Theme) -> None:
 
 def draw(key: str, topic: TopicApart, found: WhatIf, gone: list[str], theme: Theme) -> None:
     """The same places twice: what is cut off, and what joins it again."""
-    opened = [(a, b) for a, b in found["opened"]]
-    whole = topic["subscribers"] + len(gone) <= topic_graph.MAX_BROKERS
+    opened, closed = [(a, b) for a, b in found["opened"]], found["closed"]
+    # Of the topic before the failure: those who fail may be many, and few of them its subscribers.
+    whole = client.topic(key, topic["topic"])["subscribers"] <= topic_graph.MAX_BROKERS
     if whole:
         graph = client.topic_graph(key, topic["topic"])
-        before, after = topic_change.failed(graph, gone), topic_change.repaired(graph, gone, opened)
+        before, after = topic_change.failed(graph, gone), topic_change.repaired(graph, gone, opened, closed)
     else:
-        around = topic_change.cut_off(topic["components"], found["closed"])
+        around = topic_change.cut_off(topic["components"], closed)
         st.caption(
             f"The topic is too large to draw whole. Shown is what lies two steps around {literal(around)}, which is cut "
             "off, and what the repair links to that."
@@ -261,10 +261,12 @@ def draw(key: str, topic: TopicApart, found: WhatIf, gone: list[str], theme: The
         graph = topic_change.reached(graph, opened, topic["components"])
         before = topic_change.failed(graph, gone, topic["components"])
         everyone = [broker for part in topic["components"] for broker in part]
-        after = topic_change.repaired(graph, gone, opened, [everyone])
+        after = topic_change.repaired(graph, gone, opened, closed, [everyone])
     if len(graph["nodes"]) > topic_graph.MAX_BROKERS:
         st.caption(f"Even that is {count(len(graph['nodes']), 'broker')}: too many to draw.")
         return
+    new = [link for link in after["links"] if link.get("opened")]
+    either: TopicGraph = {**after, "links": [*before["links"], *new]}
     with st.container(horizontal=True, gap="medium"):
         for name, title, drawn in (
             ("before", "Before the repair", before),
@@ -272,9 +274,9 @@ def draw(key: str, topic: TopicApart, found: WhatIf, gone: list[str], theme: The
         ):
             with st.container(key=f"{name}-part"):
                 st.subheader(title, anchor=False)
-                # Names of both lie where the links of the second, which has all of the first's, leave room.
+                # Names of both lie where the links of either leave room.
                 half = topic_graph.HALF_WIDTH_OF_TWO
-                chosen = topic_graph.show(drawn, theme, None, name, half, named_in=after)
+                chosen = topic_graph.show(drawn, theme, None, name, half, named_in=either)
                 # A name that has no room in the drawing is left out of it.
                 st.caption(f"Selected: {literal(chosen)}" if chosen else "Click a broker to read its id.")
                 topic_graph.legend(drawn, theme, whole=whole)

@@ -148,6 +148,7 @@ class Churn(RuleBasedStateMachine):
             len(overlay.links),
             overlay.interests.subscriptions,
         )
+        assert self.live.max_degree == self.again.max_degree == overlay.max_degree
         assert all(
             set(overlay.interests.topics_of(a)) & set(overlay.interests.topics_of(b))
             for a, b in overlay.link_names()

@@ -18,7 +18,7 @@ from backend.cli import main
 from backend.demos import DEMOS
 from backend.experiments import origin
 from backend.experiments.catalogue import CHAPTERS, SWEEPS
-from backend.experiments.page import write_page
+from backend.experiments.page import sources_of_page, write_page
 from backend.experiments.results import Results
 from backend.experiments.sources import SOURCES
 from backend.experiments.sweep import Size
@@ -68,6 +68,24 @@ def test_a_run_says_what_it_measures_anew(
         "17 points were measured by other code or from other data, and are measured anew\nexamples: 17"
     )
     assert "anew" not in run(capsys, *command)[1]
+
+
+def test_a_page_of_other_code_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    command = ("examples", "--quick", "--out", tmp_path, "--page", page)
+    run(capsys, *command)
+    assert str(page) not in run(capsys, *command, "--list")[1]
+    made = sources_of_page(page)
+    monkeypatch.setattr(origin, "_algorithms", lambda: "an algorithm was changed")
+    said = run(capsys, *command, "--list")[1]
+    assert f"{page}: made by other sources ({made}) than today's (" in said
+    _, said, _ = run(capsys, *command, "--no-run")
+    assert said.startswith("17 points were measured by other code or from other data, and are left out\n")
+    assert sources_of_page(page) != made
+    page.write_text("by hand")
+    assert "made by other sources (not named)" in run(capsys, *command, "--list")[1]
 
 
 def test_no_run_makes_the_page_from_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,6 +160,7 @@ def check_page(page: Path, name: str) -> None:
     named = re.search(r", (?:with|without) `TOPICWEAVE_DATA`(?: naming the folder of (.*))?, by\n", text)
     assert named is not None
     assert set(re.findall(r"`([^`]+)`", named[1] or "")) == sources - set(DEMOS)
+    assert sources_of_page(page) is not None
     links = re.findall(r"\]\((images/[^)]+)\)", text)
     assert len(links) > 40
     assert not [link for link in links if not (page.parent / link).is_file()]
@@ -157,6 +176,14 @@ def test_a_faster_rebuild_is_a_reason_for_higher_ratios_only() -> None:
     text = (DOCS / "experiments.md").read_text()
     rows = re.findall(r"\| ([\d.]+)% \(±\d+%\) \| ([\d.]+)% \| \*\*differ\*\* \| our Low-ODA is lazy", text)
     assert [row for row in rows if float(row[1]) <= float(row[0])] == []
+
+
+def test_what_differs_has_a_reason_or_it_is_not_known() -> None:
+    text = (DOCS / "experiments.md").read_text()
+    remarks = re.findall(r"\| \*\*differ\*\* \|(.*?) ?\|$", text, re.MULTILINE)
+    assert len(remarks) > 50
+    notes = {"", *(s.note for c in CHAPTERS for s in c.statements)}
+    assert [remark for remark in remarks if remark.strip() in notes] == []
 
 
 @pytest.mark.parametrize(("size", "files"), [("quick", []), ("full", ["ha_codeowners", "of-my-own"])])

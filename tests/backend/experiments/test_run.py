@@ -146,7 +146,7 @@ def test_the_page_names_the_release_that_measured(tmp_path: Path) -> None:
     point = sweep.points("quick")[0]
     made = origin_of(sweep, point)
     results.add(sweep, Measurement(point, sweep.measure(point), 60.0, made._replace(version="9.8.7")))
-    assert " 1 processor minutes with TopicWeave 9.8.7. " in page_of(
+    assert " 1 processor minutes with TopicWeave 9.8.7, sources `" in page_of(
         results, tmp_path, Chapter("A chapter", "", (sweep,))
     )
 

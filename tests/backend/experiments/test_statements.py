@@ -42,6 +42,15 @@ def test_verdicts(kind: Any, value: float | None, verdict: str) -> None:
     assert statement(kind=kind).verdict(value) == verdict
 
 
+def test_a_figure_that_says_nothing_is_shown_and_not_counted() -> None:
+    tables = {"sweep": TABLE}
+    mute = statement(5.0, applies=lambda table: max(table.column("brokers")) > 20)
+    assert mute.judge(tables) == (5.0, "not applicable")
+    assert statement(5.0, applies=lambda _: True).judge(tables) == (5.0, "agree")
+    assert mute.judge({}) == (None, "not measured")
+    assert statements_table([mute], tables).endswith("| 5 | 5.00 | not applicable |  |")
+
+
 def test_a_printed_zero_has_the_tolerance_itself_as_room() -> None:
     trend = statement(0.0, kind="at most", tolerance=0.02)
     assert (trend.verdict(0.02), trend.verdict(0.03)) == ("agree", "differ")
@@ -83,20 +92,25 @@ def test_a_reason_is_printed_where_ours_differs_and_nowhere_else() -> None:
             (statement(5.0, reason="why"), {}),
         )
     )
-    assert differs == "| a paper | a figure | 10.00 | 5.00 | **differ** | why; mind |"
-    assert agrees == "| a paper | a figure | 5.00 | 5.00 | agree | mind |"
-    assert missing == "| a paper | a figure | 5.00 | - | not measured |  |"
+    assert differs == "| a paper | a figure | 10 | 5.00 | **differ** | why; mind |"
+    assert agrees == "| a paper | a figure | 5 | 5.00 | agree | mind |"
+    assert missing == "| a paper | a figure | 5 | - | not measured |  |"
+
+
+def test_what_differs_for_no_known_reason_says_so() -> None:
+    table = statements_table([statement(10.0, note="mind"), statement(10.0)], {"sweep": TABLE})
+    assert [row.split(" | ")[-1] for row in table.splitlines()[2:]] == ["not known; mind |", "not known |"]
 
 
 @pytest.mark.parametrize(
     ("more", "shown"),
     [
-        ({}, "10.00"),
-        ({"tolerance": 0.2}, "10.00 (±20%)"),
-        ({"kind": "at most"}, "≤ 10.00"),
-        ({"kind": "at most", "tolerance": 0.02}, "≤ 10.00 (+2%)"),
-        ({"kind": "at least", "tolerance": 0.1}, "≥ 10.00 (-10%)"),
-        ({"kind": "exactly"}, "10.00"),
+        ({}, "10"),
+        ({"tolerance": 0.2}, "10 (±20%)"),
+        ({"kind": "at most"}, "≤ 10"),
+        ({"kind": "at most", "tolerance": 0.02}, "≤ 10 (+2%)"),
+        ({"kind": "at least", "tolerance": 0.1}, "≥ 10 (-10%)"),
+        ({"kind": "exactly"}, "10"),
         ({"printed_as": "equal", "tolerance": 0.1}, "equal (9.00 to 11.00)"),
         ({"printed_as": "falls", "kind": "at most"}, "falls (≤ 10.50)"),
         ({"printed_as": "rises", "kind": "at least", "tolerance": 0.0}, "rises (≥ 10.00)"),
@@ -105,6 +119,21 @@ def test_a_reason_is_printed_where_ours_differs_and_nowhere_else() -> None:
 )
 def test_the_room_stands_in_brackets(more: dict[str, Any], shown: str) -> None:
     assert printed(statement(10.0, **more)) == shown
+
+
+@pytest.mark.parametrize(
+    ("number", "form", "shown"),
+    [
+        (16.75, "{:.1f}", "16.75"),
+        (0.0205, "{:.2f}", "0.0205"),
+        (0.0634, "{:.1%}", "6.34%"),
+        (0.14, "{:.3%}", "14%"),
+        (2575, "{:.1f}", "2,575"),
+        (0.000143, "{:.6f}", "0.000143"),
+    ],
+)
+def test_a_printed_number_keeps_its_digits(number: float, form: str, shown: str) -> None:
+    assert printed(statement(number, form=form)) == shown
 
 
 @pytest.mark.parametrize("log_y", [False, True])

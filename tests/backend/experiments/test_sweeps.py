@@ -124,6 +124,15 @@ def test_the_best_of_the_hand_made_instances_is_what_the_papers_say() -> None:
     assert Overlay.from_names(every, star).is_tco()
 
 
+def test_the_instance_of_lemma_1_is_the_printed_one() -> None:
+    """low 2.1: n^2 topics (i, j), all of them v1's, and v_i's those with i in either place, its own (i, i) too."""
+    topics = examples.lemma_1(4)
+    assert len(topics["v01"]) == 4 * 4
+    assert topics["v03"] == ["1-3", "2-3", "3-1", "3-2", "3-3", "3-4", "4-3"]
+    best = [("v01", broker) for broker in topics if broker != "v01"]
+    assert Overlay.from_names(Interests.from_mapping(topics), best).is_tco()
+
+
 def test_repairs_are_told_round_by_round(results: Results) -> None:
     """Joins and leaves by themselves, for every strategy and for Low-ODA from scratch."""
     table = results.table(TINY["shadow-churn"])
