@@ -1,7 +1,8 @@
-"""Work in a process of its own: spawned, heard of, ended with the process that asked for it.
+"""Work in a process of its own: heard of while it runs, ended with the process that asked for it.
 
 Reading files, building overlays and decoding millions of rows would hold the interpreter that serves live changes; in
-another process they do not. It is spawned, as a fork after a parallel kernel kills the child.
+another process they do not. A fork of this one would die of the first parallel kernel, and a fresh interpreter takes a
+second to import what the work needs: so each is forked from a server that has imported that, and run nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,19 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from algorithms.errors import BadInput
 from backend.errors import BadValue, NotReady, Problem, first_line
+
+PRELOADED = (
+    "backend.backup.take",
+    "backend.check",
+    "backend.imports.merge",
+    "backend.imports.whole",
+    "backend.rebuilds.build",
+    "backend.simulations",
+)
+"""Where the work is that processes are made for."""
+
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(list(PRELOADED))
 
 Report = Callable[[float, Any], None]
 """Called now and then with the share done (0 to 1) and what is being done, or with a part of the answer that is known."""
@@ -44,10 +58,9 @@ async def in_process(
     *given: Given.args,
     **named: Given.kwargs,
 ) -> Answer:
-    """What ``work(report, *given)`` answers or raises, worked out in a spawned process; ended when this is cancelled."""
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(there, work, given, named), daemon=True)
+    """What ``work(report, *given)`` answers or raises, worked out in a process of its own; ended when this is cancelled."""
+    here, there = _processes.Pipe(duplex=False)
+    process = _processes.Process(target=_run, args=(there, work, given, named), daemon=True)
     starting = asyncio.ensure_future(_beside(process.start))
     try:
         await asyncio.shield(starting)

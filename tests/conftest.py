@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
@@ -49,6 +50,11 @@ def neo4j_server(
         pytestconfig.stash[_SERVER] = server
         yield server
 
+
+# A Spark that lives for ten seconds does half of its work for its optimising compiler.
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+)
 
 ONE_SYSTEM = ("ui", "spark", "cypher")
 """Folders whose tests share a running system: they stay in one process, and come first, being long."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import queue
 import signal
+import socket
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ class Follower:
         ):
             assert answer.status_code == 200, answer.read()
             assert answer.headers["content-type"].startswith("text/event-stream")
-            self.close = client.close
+            self.socket = answer.extensions["network_stream"].get_extra_info("socket")
             event: dict[str, str] = {}
             try:
                 for line in answer.iter_lines():
@@ -111,7 +112,9 @@ def following(api: Api, headers: dict[str, str] | None = None, **params: Any) ->
     thread.start()
     assert connected.wait(PATIENCE)
     yield follower
-    follower.close()
+    # Closed under the thread that reads it, it would be noticed with the next ping, a quarter of a minute later.
+    with suppress(OSError):
+        follower.socket.shutdown(socket.SHUT_RDWR)
     thread.join(PATIENCE)
 
 

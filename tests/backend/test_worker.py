@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,6 +37,10 @@ def run_for_ever(_report: Report, _slow: Slow) -> None:
     threading.Event().wait()
 
 
+def not_imported(_: Report) -> list[str]:
+    return [name for name in worker.PRELOADED if name not in sys.modules]
+
+
 def report(_share: float, _stage: Any) -> None: ...
 
 
@@ -46,6 +51,10 @@ def test_a_database_that_is_away_is_told_as_that() -> None:
         with pytest.raises(Problem, match=str(error)) as told:
             asyncio.run(in_process(report, raise_it, error))
         assert not isinstance(told.value, NotReady)
+
+
+def test_nothing_has_to_be_imported_first() -> None:
+    assert asyncio.run(in_process(report, not_imported)) == []
 
 
 def test_one_that_is_called_off_while_it_starts_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
