@@ -7,11 +7,12 @@ import gc
 from collections.abc import Callable
 
 import structlog
+from neo4j.exceptions import DriverError, Neo4jError
 
 from algorithms import Interests, Overlay, build
 from algorithms.live import LiveOverlay, join, leave
 from backend.demos import load_demo
-from backend.errors import NotReady, Problem
+from backend.errors import CannotRun, NotReady, Problem, first_line
 from backend.history import History
 from backend.live import Feed, Mirror, Standby, Writer
 from backend.metrics import Metrics
@@ -25,6 +26,8 @@ from backend.store.overlay import create_overlay
 
 log = structlog.get_logger(__name__)
 
+SECONDS_BETWEEN_TRIES = 2.0
+"""Between two looks at an overlay that could not be loaded."""
 SECONDS_FOR_NEO4J = 120
 """A server started beside us on a slow machine may take that long to answer for the first time."""
 
@@ -87,8 +90,7 @@ class Manager:
             self._stage = "applying the schema"
             await self.database.apply_schema()
             self._stage = "reading the overlay from Neo4j"
-            read, _ = await asyncio.gather(read_overlay(self.database), prepare_commits(self.database))
-            stored = read or await self._first_overlay()
+            stored = await self._stored() or await self._first_overlay()
             self._writer = Writer(self.database, stored, self.feed, self.metrics)
             self._writer.replica.on_reload(self.history.restart)
             self._writer.start()
@@ -101,6 +103,22 @@ class Manager:
         except Exception as error:  # whatever it is, the process must not stay up without an overlay
             log.exception("loading the overlay failed")
             self._give_up(f"{type(error).__name__}: {error}")
+
+    async def _stored(self) -> StoredOverlay | None:
+        """What Neo4j holds; a connection that is lost meanwhile, or a value put there by hand, is waited for to be mended."""
+        while True:
+            try:
+                read, _ = await asyncio.gather(read_overlay(self.database), prepare_commits(self.database))
+            except CannotRun:
+                raise
+            except Exception as error:  # noqa: BLE001 (a value put there by hand may fail anywhere in reading it)
+                away = isinstance(error, (Neo4jError, DriverError, OSError))
+                what = "Neo4j does not answer" if away else "what Neo4j holds cannot be loaded"
+                self._stage = f"{what}: {first_line(error)}"
+                log.warning("the overlay waits to be loaded", reason=self._stage)
+                await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+            else:
+                return read
 
     async def _first_overlay(self) -> StoredOverlay:
         policy = Policy()

@@ -20,6 +20,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from algorithms import BadInput, Cancelled, Interests, Overlay
 from algorithms.churn import Round, simulate
+from algorithms.completion import completed
 from algorithms.live import Change
 from algorithms.workloads import generate
 from backend.errors import BadValue, Busy, Conflict, NotFound, NotReady, Problem, first_line
@@ -154,7 +155,7 @@ class Simulations:
                 simulation.state = "running"
                 overlay: Overlay | None = None
                 if workload is None:
-                    _, overlay = await self._manager.mirror.snapshot()
+                    simulation.base_version, overlay = await self._manager.mirror.snapshot()
 
                 def report(share: float, stage: Any) -> None:
                     if isinstance(stage, tuple):
@@ -287,8 +288,12 @@ def prefixed(where: str) -> Iterator[None]:
 def _simulate(
     report: Report, overlay: Overlay | None, workload: Mapping[str, Any] | None, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """In the spawned process."""
-    interests: Interests = overlay.interests if overlay is not None else generate(**(workload or {}))
+    """In a process of its own."""
+    if overlay is None:
+        interests = generate(**(workload or {}))
+    else:
+        # The simulated k may be more than the policy promises.
+        interests, overlay = overlay.interests, completed(overlay, options["k"])
 
     def watch(done: Round, changes: tuple[Change, ...]) -> None:
         report(0.0, (asdict(done), changes))

@@ -1,8 +1,9 @@
 """Work in a process of its own: heard of while it runs, ended with the process that asked for it.
 
 Reading files, building overlays and decoding millions of rows would hold the interpreter that serves live changes; in
-another process they do not. A fork of this one would die of the first parallel kernel, and a fresh interpreter takes a
-second to import what the work needs: so each is forked from a server that has imported that, and run nothing.
+another process they do not. A fork of this one would keep the locks that threads hold just then, for ever, and a fresh
+interpreter takes a second to import what the work needs: so each is forked from a server that has imported that, and
+run nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from algorithms.errors import BadInput
@@ -33,8 +35,9 @@ PRELOADED = (
 )
 """Where the work is that processes are made for."""
 
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(list(PRELOADED))
+_forked = multiprocessing.get_context("forkserver")
+_forked.set_forkserver_preload(list(PRELOADED))
+_fresh = multiprocessing.get_context("spawn")
 
 Report = Callable[[float, Any], None]
 """Called now and then with the share done (0 to 1) and what is being done, or with a part of the answer that is known."""
@@ -59,11 +62,11 @@ async def in_process(
     **named: Given.kwargs,
 ) -> Answer:
     """What ``work(report, *given)`` answers or raises, worked out in a process of its own; ended when this is cancelled."""
-    here, there = _processes.Pipe(duplex=False)
-    process = _processes.Process(target=_run, args=(there, work, given, named), daemon=True)
-    starting = asyncio.ensure_future(_beside(process.start))
+    here, there = _fresh.Pipe(duplex=False)
+    starting = asyncio.ensure_future(_beside(lambda: _start(there, work, given, named)))
+    process: BaseProcess | None = None
     try:
-        await asyncio.shield(starting)
+        process = await asyncio.shield(starting)
         there.close()
         while True:
             try:
@@ -83,10 +86,22 @@ async def in_process(
     finally:
         await asyncio.wait([starting])  # a thread starts it, whoever is cancelled meanwhile
         there.close()
-        if process.pid is not None:
+        if not starting.exception():
+            process = starting.result()
             process.kill()
             await _beside(process.join)
         here.close()
+
+
+def _start(there: Connection, *given: Any) -> BaseProcess:
+    """Fork it; where the server's socket cannot be made or was cleared away, spawn it."""
+    process: BaseProcess = _forked.Process(target=_run, args=(there, *given), daemon=True)
+    try:
+        process.start()
+    except (OSError, EOFError):
+        process = _fresh.Process(target=_run, args=(there, *given), daemon=True)
+        process.start()
+    return process
 
 
 def _run(there: Connection, work: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> None:

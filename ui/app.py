@@ -54,6 +54,8 @@ st.logo(HERE / "images" / "logo.svg", size="large", icon_image=HERE / "images" /
 if access.key() is None:
     st.navigation(PAGES, position="hidden")
     access.ask()
+    # Whoever comes with the next key did not click.
+    visit.forget()
     st.stop()
 
 page = st.navigation(PAGES)

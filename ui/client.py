@@ -178,7 +178,8 @@ def topics(
     query: str = "",
     sort: str = "-subscribers",
     limit: int = 50,
-    offset: int = 0,
+    offset: int | None = None,
+    after: str | None = None,
     problems: bool = False,
     at: int = 0,
 ) -> TopicPage:
@@ -188,8 +189,8 @@ def topics(
     from an older one. The same below.
     """
     weak = "true" if problems else None
-    found = get("/v1/topics", key, q=query, sort=sort, limit=limit, offset=offset, problems=weak)
-    return cast(TopicPage, found)
+    page: dict[str, str | int | None] = {"limit": limit, "offset": offset, "after": after}
+    return cast(TopicPage, get("/v1/topics", key, q=query, sort=sort, problems=weak, **page))
 
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=64, show_spinner=False)
@@ -213,10 +214,17 @@ def topic_links(key: str, name: str, version: int | None = None) -> list[GraphLi
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=256, show_spinner=False)
 def brokers(
-    key: str, query: str = "", sort: str = "-degree", limit: int = 50, offset: int = 0, at: int = 0
+    key: str,
+    query: str = "",
+    sort: str = "-degree",
+    limit: int = 50,
+    offset: int | None = None,
+    after: str | None = None,
+    at: int = 0,
 ) -> BrokerPage:
     """One page of the brokers whose id contains the query."""
-    return cast(BrokerPage, get("/v1/brokers", key, q=query, sort=sort, limit=limit, offset=offset))
+    page: dict[str, str | int | None] = {"limit": limit, "offset": offset, "after": after}
+    return cast(BrokerPage, get("/v1/brokers", key, q=query, sort=sort, **page))
 
 
 @st.cache_data(ttl=FRESH_SECONDS, max_entries=64, show_spinner=False)
@@ -237,10 +245,11 @@ def trend(key: str, points: int = 200) -> Trend:
     return cast(Trend, get("/v1/trend", key, points=points))
 
 
-@st.cache_data(ttl=60, max_entries=16, show_spinner=False)
+@st.cache_data(ttl=60, max_entries=16, show_spinner="Looking through the history …")
 def difference(key: str, first: int, second: int) -> Difference:
-    """What one version has that another has not."""
-    return cast(Difference, get("/v1/diff", key, **{"from": first, "to": second}))
+    """What one version has that another has not; with a long way between them it takes a while."""
+    asked: dict[str, str | int] = {"from": first, "to": second}
+    return cast(Difference, send("GET", "/v1/diff", key, params=asked, seconds=FILE_SECONDS))
 
 
 @st.cache_data(ttl=60, max_entries=16, show_spinner="Trying it on a copy …")
@@ -256,12 +265,14 @@ def algorithms(key: str) -> list[Algorithm]:
     return cast(list[Algorithm], get("/v1/algorithms", key))
 
 
-@st.cache_data(ttl=600, max_entries=16, show_spinner=False)
-def most_rows(key: str) -> int:
-    """How many rows this installation gives at once: its document of the API says so.
+def rows(key: str, wanted: int) -> int:
+    """So many rows, or as many as this installation gives at once."""
+    return min(wanted, _most_rows(key))
 
-    Asked for only where more rows are wanted than a page shows: the document is long.
-    """
+
+@st.cache_data(ttl=600, max_entries=16, show_spinner=False)
+def _most_rows(key: str) -> int:
+    """What the installation's document of the API says."""
     listed = get("/v1/openapi.json", key)["paths"]["/v1/topics"]["get"]["parameters"]
     return int(next(parameter for parameter in listed if parameter["name"] == "limit")["schema"]["maximum"])
 

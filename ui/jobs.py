@@ -114,7 +114,9 @@ def failed_lately(rebuilds: list[Rebuild], now: datetime) -> list[Rebuild]:
 
 def held_up(rebuild: Rebuild) -> bool:
     """Whether its activation meets something that keeps it from getting on: it tries again, and says what it is."""
-    return rebuild["state"] == "activating" and bool(rebuild["error"])
+    activation = rebuild["activation"]
+    paused = activation is not None and activation["paused"]
+    return rebuild["state"] == "activating" and bool(rebuild["error"]) and not paused
 
 
 def given(rebuild: Rebuild) -> dict[str, Any]:

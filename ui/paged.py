@@ -17,8 +17,8 @@ PAGE_ROWS = 50
 FILE_ROWS = 500
 """Of a file at once, unless the installation gives less."""
 
-Fetch = Callable[[str, str, int, int], Any]
-"""Query, sort, limit, offset to a page of the API."""
+Fetch = Callable[[str, str, int, int | None, str | None], Any]
+"""Query, sort, limit, and offset or cursor to a page of the API."""
 
 
 def sorter(default: str, names: tuple[str, ...]) -> Callable[[str], None]:
@@ -41,7 +41,7 @@ def show(
     table: Callable[[list[Any], str], None],
     *,
     overlay: Overlay,
-    most: Callable[[], int],
+    most: Callable[[int], int],
     remember: str,
     filtered: str = "",
     controls: Callable[[], None] | None = None,
@@ -49,7 +49,7 @@ def show(
 ) -> None:
     """Search, order, page and table; ``filtered`` says in words what else the list is cut down to.
 
-    ``most`` says how many rows the API gives at once, ``unsorted`` is the header that it does not sort by.
+    ``most`` says how many rows the API gives at once of so many, ``unsorted`` is the header that it does not sort by.
     """
     url_state.sync("q", "", str)
     url_state.sync("sort", default_sort, url_state.one_of(*sorts))
@@ -79,13 +79,14 @@ def show(
             controls()
     query = (query or "").strip()
     page = int(st.session_state["page"])
-    answer = fetch(query, sort, PAGE_ROWS, (page - 1) * PAGE_ROWS)
-    pages = max(1, -(-answer["total"] // PAGE_ROWS))
+    rows = most(PAGE_ROWS)
+    answer = fetch(query, sort, rows, (page - 1) * rows, None)
+    pages = max(1, -(-answer["total"] // rows))
     if page > pages:
         # A link from before rows went away, or a search that left fewer.
         page = pages
         st.session_state["page"] = page
-        answer = fetch(query, sort, PAGE_ROWS, (page - 1) * PAGE_ROWS)
+        answer = fetch(query, sort, rows, (page - 1) * rows, None)
     # Details link back to the list as it was.
     st.session_state[remember] = url_state.params()
 
@@ -101,7 +102,7 @@ def show(
         return
     with top:
         opener(word, [str(row["id" if word == "broker" else "name"]) for row in answer["items"]])
-    first = (page - 1) * PAGE_ROWS + 1
+    first = (page - 1) * rows + 1
     last = first + len(answer["items"]) - 1
     shown = f"{first:,}–{last:,} of " if pages > 1 else ""
     found = " found" if query else ""
@@ -117,7 +118,7 @@ def show(
             st.pagination(pages, key="page", width=440, on_change=url_state.push, args=("page", 1))
         listing.whole_as_csv(
             f"All {word}s found as CSV" if query else f"All {word}s as CSV",
-            functools.partial(_all, fetch, query, sort, answer["total"], most),
+            functools.partial(_all, fetch, query, sort, most),
             f"{word}s.csv",
         )
 
@@ -143,13 +144,13 @@ def opener(word: str, names: list[str]) -> None:
     )
 
 
-def _all(fetch: Fetch, query: str, sort: str, total: int, most: Callable[[], int]) -> pd.DataFrame:
-    """Every row of the list, a page at a time."""
+def _all(fetch: Fetch, query: str, sort: str, most: Callable[[int], int]) -> pd.DataFrame:
+    """Every row of the list, a page at a time: each after the last row seen, wherever that stands by then."""
     rows: list[Any] = []
-    at_once = min(FILE_ROWS, most())
-    while len(rows) < total:
-        items = fetch(query, sort, at_once, len(rows))["items"]
-        if not items:
-            break
-        rows += items
-    return pd.DataFrame(rows)
+    at_once, after = most(FILE_ROWS), None
+    while True:
+        found = fetch(query, sort, at_once, None, after)
+        rows += found["items"]
+        after = found["next"]
+        if not after:
+            return pd.DataFrame(rows)

@@ -28,6 +28,12 @@ def end() -> None:
     st.session_state.pop(_CLICKED, None)
 
 
+def forget() -> None:
+    """Nothing that was clicked is to be done any more."""
+    end()
+    st.session_state.pop(_OPEN, None)
+
+
 def keep(name: str, value: object) -> None:
     """Remember something until the visit is over."""
     st.session_state.setdefault(_KEPT, {})[name] = value

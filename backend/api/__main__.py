@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 from contextlib import suppress
 from socket import socket
@@ -60,7 +61,9 @@ def main() -> int:
             timeout_graceful_shutdown=SECONDS_FOR_ANSWERS,
         ),
     )
-    with suppress(KeyboardInterrupt):  # handled by then: the server hands it on when all is closed
+    # Handled by then: the server hands it on when all is closed. A SIGTERM that killed us there would leave temporary files.
+    with suppress(KeyboardInterrupt):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         server.run()
     return 1 if app.state.manager.failed or not server.started else 0
 

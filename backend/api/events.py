@@ -31,6 +31,8 @@ from backend.store.history import NEWEST
 router = APIRouter(tags=["changes"])
 
 SECONDS_BETWEEN_PINGS = 15.0
+ENTRIES_KEPT = 1000
+"""Of a record whose event is kept for all who follow: links and subscriptions."""
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """Proxies neither keep the stream nor wait for more of it before they pass it on."""
 
@@ -124,11 +126,17 @@ def _ping(version: int) -> bytes:
     return format_sse_event(comment="ping", id=str(version))
 
 
-@lru_cache(maxsize=128)
 def _event(record: ChangeRecord) -> bytes:
-    """The event of a record, which all who follow are sent."""
+    """The event of a record, which all who follow are sent: kept for them, where many of its size have room."""
+    return _kept_event(record) if record.entries <= ENTRIES_KEPT else _made_event(record)
+
+
+def _made_event(record: ChangeRecord) -> bytes:
     return format_sse_event(
         data_str=json.dumps(record.as_json(), ensure_ascii=False, separators=(",", ":")),
         event="change",
         id=str(record.version),
     )
+
+
+_kept_event = lru_cache(maxsize=128)(_made_event)

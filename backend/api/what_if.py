@@ -12,6 +12,7 @@ from backend.api.answers.shape import Shape, example
 from backend.api.changes import Topics
 from backend.api.dependencies import LiveMirror, TheHeavyWork
 from backend.api.limits import RequestLimits, limited_by
+from backend.api.problems import problems
 from backend.errors import BadValue
 from backend.record import Pair
 from backend.what_if import what_if
@@ -96,7 +97,7 @@ class Consequence(Shape):
     seconds: float = Field(description="how long this took to find out")
 
 
-@router.post("/what-if")
+@router.post("/what-if", responses=problems(404, 409))
 async def suppose(
     mirror: LiveMirror, supposed: Supposition, limits: RequestLimits, heavy: TheHeavyWork
 ) -> Consequence:
@@ -108,6 +109,9 @@ async def suppose(
         limits.check_topics(broker.topics)
     for step in (*supposed.subscribe, *supposed.unsubscribe):
         limits.check_topics(step.topics)
+    named = [step.topics for step in (*supposed.subscribe, *supposed.unsubscribe)]
+    named += [broker.topics for broker in supposed.join]
+    limits.check_subscriptions(sum(map(len, named)), "topics")
     changes = [
         *(leave(broker) for broker in dict.fromkeys(supposed.leave)),
         *(join(broker.id, broker.topics) for broker in supposed.join),

@@ -70,6 +70,10 @@ def main(arguments: list[str] | None = None) -> None:
         _fail("interrupted", 130)
     except Problem as problem:
         _fail(problem.detail, problem.exit_code)
+    except UnicodeEncodeError as error:
+        # What a shell hands over need be no text; a path may be anything, what is sent to the API may not.
+        given = error.object[error.start : error.end]
+        _fail(f"arguments: must be text that can be sent ({error.reason}; got {given!r})", 2)
     except ValueError as error:
         from algorithms.errors import (
             BadInput,  # after the fact: a command that needs no algorithm starts without them

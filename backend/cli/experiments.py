@@ -70,9 +70,11 @@ def experiments(
     if outdated := sum(map(results.outdated, chosen)):
         then = "left out" if no_run else "measured anew"
         click.echo(f"{outdated} points were measured by other code or from other data, and are {then}")
+    # Before anything is measured: that may take half an hour.
+    _make(results.folder, "out")
+    _make(page.parent, "page")
     if not no_run:
         _run(chosen, results)
-    page.parent.mkdir(parents=True, exist_ok=True)
     written = write_page(results, page, _command(sweeps, size, out, given))
     _summary(results)
     click.echo(
@@ -95,6 +97,14 @@ def _folder(path: Path) -> Path:
         if part.exists() and not part.is_dir():
             raise BadValue(f"out: {part} is a file, results need a folder (got {str(path)!r})", field="out")
     return path
+
+
+def _make(folder: Path, field: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"the folder {folder} cannot be made: {error.strerror}"
+        raise BadValue(f"{field}: {reason}", field=field) from None
 
 
 def _run(chosen: list[Sweep], results: Results) -> None:

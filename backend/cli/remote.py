@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 import httpx2
 
 from backend import errors
-from backend.errors import CannotRun, Problem
+from backend.errors import BadValue, CannotRun, Problem
 from backend.managed.home import Home
 from backend.settings import Settings
 
@@ -30,9 +30,12 @@ class Remote:
     def __init__(self, url: str, key: str, timeout: httpx2.Timeout = PATIENCE) -> None:
         self.url = url.rstrip("/")
         # Proxies of the machine are not for this call.
-        self._client = httpx2.Client(
-            base_url=self.url, headers={"X-API-Key": key}, timeout=timeout, trust_env=False
-        )
+        try:
+            self._client = httpx2.Client(
+                base_url=self.url, headers={"X-API-Key": key}, timeout=timeout, trust_env=False
+            )
+        except httpx2.InvalidURL as error:
+            raise BadValue(f"api_url: {error} (got {url!r})", field="api_url") from None
 
     @classmethod
     def of_home(cls, home: Path | None) -> Self:

@@ -194,11 +194,14 @@ class History:
 
     async def _rebuild(self, version: int) -> Overlay:
         """From the version at hand that is nearest: one that was rebuilt before, or the present one."""
-        mirror = self._mirror()
+        mirror, oldest = self._mirror(), (await self.bounds()).oldest
         done = {
             at: future.result()
             for at, future in self._versions.items()
-            if future.done() and not future.cancelled() and not future.exception()
+            if at >= oldest  # no records lead from an older one any more
+            and future.done()
+            and not future.cancelled()
+            and not future.exception()
         }
         base = min(done, key=lambda at: abs(at - version), default=None)
         if base is None or abs(base - version) > mirror.version - version:

@@ -8,7 +8,7 @@ a topic; for k = 2, two links that share no end (as far as a side has two subscr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,11 @@ MOST_SUBSCRIPTIONS = 500_000
 CLASHES_NAMED = 5
 BROUGHT = "came with a federation that was merged"
 """Why a link is open that the second federation had; no plan that is older closes it."""
+
+
+def brought_since(links: Mapping[Pair, tuple[int, str]], version: int) -> set[Pair]:
+    """Those of the open links (since which version, and why) that came with a federation after that version."""
+    return {link for link, (since, reason) in links.items() if reason == BROUGHT and since > version}
 
 
 @dataclass(frozen=True)

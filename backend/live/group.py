@@ -12,6 +12,7 @@ from uuid import uuid4
 from backend.live.head import Planned
 from backend.live.proposal import Proposal
 from backend.record import ChangeRecord
+from backend.store import BrokerFacts
 from backend.store.commit import Commit, RememberedAnswer
 
 CHANGES_A_GROUP = 100
@@ -54,7 +55,11 @@ class Attempt:
 
     def commit(self, base: int) -> Commit:
         """What is to be written, where the mirror was at this version."""
-        newcomers = {name: facts for one in self.planned for name, facts in one.proposal.newcomers.items()}
+        newcomers: dict[str, BrokerFacts] = {}
+        for one in self.planned:
+            for broker in one.plan.left:  # who comes again in the same group does so with nothing of before
+                newcomers.pop(broker, None)
+            newcomers |= one.proposal.newcomers
         answers = [
             RememberedAnswer(repeatable.id, repeatable.fingerprint, json.dumps(one.answer.as_json()))
             for one in self.planned

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from backend.errors import CannotRun
+from backend.errors import BadValue, CannotRun
 from backend.managed.processes import ProcessMark, write_whole
 
 
@@ -68,6 +68,8 @@ class Home:
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.logs.mkdir(exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise BadValue(f"home: must be a folder (got {str(self.path)!r})", field="home") from error
         except OSError as error:
             raise CannotRun(f"the home {self.path} cannot be made or written: {error.strerror}") from error
 

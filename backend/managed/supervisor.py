@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from threading import Event
 from types import FrameType, TracebackType
 
+from backend.demos import check_demo
 from backend.errors import CannotRun
 from backend.managed.home import Home, Running, secret
 from backend.managed.jars import Say, neo4j_jars
@@ -189,6 +190,8 @@ def stop_orphans(home: Home, say: Say) -> int:
 
 def bring_up(settings: Settings, *, console: bool, say: Say) -> bool:
     """``topicweave up``: runs until stopped; True if everything had come up by then."""
+    if settings.demo is not None:
+        check_demo(settings.demo)
     home = Home(settings.home)
     home.prepare()
     settings = settings.model_copy(update={"home": home.path})

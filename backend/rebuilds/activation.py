@@ -28,7 +28,7 @@ from algorithms import BadInput, LiveOverlay
 from algorithms.live import LinkChange, Plan, plan_around
 from backend.errors import NotReady, Problem
 from backend.failures import LATELY, failed_since
-from backend.imports.merge import BROUGHT
+from backend.imports.merge import brought_since
 from backend.live import Mirror, Proposal
 from backend.manager import Manager
 from backend.rebuilds.build import fitted
@@ -128,7 +128,7 @@ class Activator:
             return await self._finish(self._target.version)
         if not self._may_go_on():
             activation.phase = "settling"
-            await self._write()
+            await self._write(error=None)
             await self._pause(SECONDS_BETWEEN_LOOKS)
             return False
         proposal = Proposal(
@@ -203,11 +203,7 @@ class Activator:
         )
         failed = failed_since(mirror, rebuild.created_at - LATELY)
         # A federation that was merged since the plan was made keeps its links: the plan knew nothing of them.
-        links |= {
-            link
-            for link, (since, reason) in live.items()
-            if reason == BROUGHT and since > rebuild.base_version
-        }
+        links |= brought_since(live, rebuild.base_version)
 
         def make() -> tuple[LiveOverlay, set[Pair]]:
             overlay = fitted(freeze(), list(links), policy.k)
@@ -363,7 +359,7 @@ class Activator:
                     self._manager.database, self.rebuild.id, {}, ["activating"], owner=self._owner
                 )
 
-    async def _write(self, **more: str) -> None:
+    async def _write(self, **more: str | None) -> None:
         properties = {"activation": self.rebuild.properties()["activation"], **more}
         found = await store.change(
             self._manager.database, self.rebuild.id, properties, ["activating"], owner=self._owner

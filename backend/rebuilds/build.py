@@ -1,7 +1,4 @@
-"""What a rebuild's own process does: new links by an algorithm, or links of another moment fitted to now, and their plan.
-
-Nothing of the server is imported here: the process is spawned for each rebuild, and would wait for it.
-"""
+"""What a rebuild's own process does: new links by an algorithm, or links of another moment fitted to now, and their plan."""
 
 from __future__ import annotations
 

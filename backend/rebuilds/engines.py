@@ -23,6 +23,7 @@ from algorithms.bulk import BULK, parse_bulk
 from algorithms.interests import Ints
 from algorithms.registry import Value
 from backend.errors import BadValue, Problem
+from backend.imports.merge import brought_since
 from backend.manager import Manager
 from backend.rebuilds.build import build_links, fitted_plan
 from backend.rebuilds.rebuild import WAITING, Rebuild
@@ -44,7 +45,7 @@ def promised_k(algorithm: str, params: dict[str, Value]) -> int:
 
 
 async def run_local(manager: Manager, rebuild: Rebuild, report: Report) -> Plan:
-    """Build in a spawned process; while it measures what the links would change, they are stored."""
+    """Build in a process of its own; while it measures what the links would change, they are stored."""
     mirror = manager.mirror
     rebuild.base_version, before = await mirror.snapshot()
     brokers = before.interests.brokers
@@ -119,8 +120,11 @@ async def run_spark(manager: Manager, rebuild: Rebuild, report: Report) -> Plan:
     rebuild.report = Rebuild.from_properties(found[0]).report if found else None
     report(0.9, "measuring the new links")
     mirror = manager.mirror
-    rebuild.base_version, before = await mirror.snapshot()
     links = await _answered(lambda: store.read_candidates(manager.database, rebuild.id))
+    version, before = await mirror.snapshot()
+    # What the job knew of: a federation that was merged while it ran keeps its links.
+    rebuild.base_version = min(version, int((rebuild.report or {}).get("version_before", version)))
+    links = sorted({*links, *brought_since(mirror.links, rebuild.base_version)})
     return await in_process(
         lambda share, stage: report(0.9 + 0.1 * share, stage), fitted_plan, before, links, mirror.policy.k
     )

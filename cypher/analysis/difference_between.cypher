@@ -18,9 +18,8 @@
 //   :param to => 200
 //   :param limit => 1000
 MATCH (overlay:Overlay {name: 'live'})
-MATCH (change:Change)
-WITH overlay, min(change.version) - 1 AS before, max(CASE change.kind WHEN 'import' THEN change.version END) AS imported
-WHERE before <= $from <= $to <= overlay.version AND (imported IS NULL OR imported <= $from)
+WITH overlay, coalesce(overlay.forgotten, 0) AS before, coalesce(overlay.imported, 0) AS imported
+WHERE before <= $from <= $to <= overlay.version AND imported <= $from
 MATCH (change:Change)
 WHERE $from < change.version <= $to
 CALL (change) {

@@ -19,9 +19,8 @@
 //   :param broker => ''
 //   :param limit => 1000
 MATCH (overlay:Overlay {name: 'live'})
-MATCH (change:Change)
-WITH overlay, min(change.version) - 1 AS before, max(CASE change.kind WHEN 'import' THEN change.version END) AS imported
-WHERE before <= $version <= overlay.version AND (imported IS NULL OR imported <= $version)
+WITH overlay, coalesce(overlay.forgotten, 0) AS before, coalesce(overlay.imported, 0) AS imported
+WHERE before <= $version <= overlay.version AND imported <= $version
 CALL () {
   MATCH (a:Broker)-[:LINK]->(b:Broker)
   RETURN a.id AS a, b.id AS b, 9007199254740991 AS mark

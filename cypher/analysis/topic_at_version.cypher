@@ -16,9 +16,8 @@
 //   :param topic => 't0001'
 //   :param version => 100
 MATCH (overlay:Overlay {name: 'live'})
-MATCH (change:Change)
-WITH overlay, min(change.version) - 1 AS before, max(CASE change.kind WHEN 'import' THEN change.version END) AS imported
-WHERE before <= $version <= overlay.version AND (imported IS NULL OR imported <= $version)
+WITH overlay, coalesce(overlay.forgotten, 0) AS before, coalesce(overlay.imported, 0) AS imported
+WHERE before <= $version <= overlay.version AND imported <= $version
 CALL () {
   MATCH (broker:Broker)-[:SUBSCRIBES]->(:Topic {name: $topic})
   RETURN broker.id AS broker, 9007199254740991 AS mark

@@ -83,6 +83,10 @@ def test_there_and_back(neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_p
         assert sum(len(row["failures"]) for row in before["brokers"]) == 2, "shown with both ends"
         version = live.version
         assert download(live, file) == version
+        for wanted in ("bytes=0-9", "bytes=99999999-", "lines=1-2"):
+            whole_file = live.client.get("/v1/backup", headers={**KEY, "Range": wanted})
+            assert (whole_file.status_code, whole_file.headers["Accept-Ranges"]) == (200, "none")
+            assert zipfile.is_zipfile(io.BytesIO(whole_file.content))
         refused = send(live, "restores", {"backup": file}, 409)
         assert "31 brokers, version 35" in refused["detail"]
         assert list((tmp_path / "one" / "uploads").iterdir()) == []

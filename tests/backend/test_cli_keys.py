@@ -129,3 +129,18 @@ def test_the_address_may_be_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TOPICWEAVE_API_URL", "nonsense")
     with Remote.of_home(tmp_path) as api, pytest.raises(CannotRun, match="nonsense does not answer"):
         api.get("/v1/me")
+
+
+def test_what_cannot_be_sent_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TOPICWEAVE_API_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("TOPICWEAVE_API_KEY", "key")
+    for arguments in (["keys", "revoke", "\udcff"], ["query", "\udcff"], ["plan", "show", "\udcff"]):
+        assert topicweave(*arguments, "--home", str(tmp_path)) == 2
+        error = capsys.readouterr().err
+        assert "must be text that can be sent" in error
+        assert error.count("\n") == 1
+    monkeypatch.setenv("TOPICWEAVE_API_URL", "http://[::1")
+    assert topicweave("keys", "list", "--home", str(tmp_path)) == 2
+    assert "(got 'http://[::1')" in capsys.readouterr().err

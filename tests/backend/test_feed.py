@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from backend.api import events
 from backend.live import feed as module
 from backend.live.feed import Feed
 from backend.record import ChangeRecord
@@ -55,3 +56,11 @@ def test_since_a_moment_the_newest_come_first() -> None:
     feed.publish(records(1, 6))
     assert [record.version for record in feed.since(BEGAN + timedelta(seconds=4))] == [6, 5, 4]
     assert list(feed.since(BEGAN + timedelta(seconds=7))) == []
+
+
+def test_the_events_of_large_changes_are_not_kept() -> None:
+    events._kept_event.cache_clear()
+    (small,), (large,) = (records(1, 1, topics=many) for many in (2, events.ENTRIES_KEPT + 1))
+    for one in (small, large, small, large):
+        assert events._event(one).startswith(b"event: change")
+    assert events._kept_event.cache_info().currsize == 1

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import neo4j
@@ -19,12 +20,12 @@ from algorithms import Interests, build
 from algorithms.live import Change, LiveOverlay, Plan, join, leave, subscribe
 from algorithms.workloads import generate
 from backend.live import writer
-from backend.live.group import FEWEST_APART, next_group
+from backend.live.group import FEWEST_APART, Attempt, next_group
 from backend.live.head import Head, Planned
 from backend.live.mirror import Mirror
 from backend.live.proposal import Answer, Proposal, planner, takes_long
 from backend.policy import Policy
-from backend.store import StoredOverlay
+from backend.store import BrokerFacts, StoredOverlay
 from backend.store.commit import commit_at, was_committed
 from tests.backend.conftest import rows
 from tests.backend.live import KEY, Served, served
@@ -305,3 +306,20 @@ def test_what_names_many_topics_or_has_many_links_takes_long() -> None:
     assert not takes_long(live, [subscribe("hub", twenty)])
     assert not takes_long(live, [leave("b1"), leave("nobody")])
     assert takes_long(live, [leave("hub"), join("new", topics)])
+
+
+def test_who_comes_again_within_a_group_has_nothing_of_before() -> None:
+    def one(left: tuple[str, ...] = (), **newcomers: BrokerFacts) -> Any:
+        proposal = SimpleNamespace(newcomers=newcomers, repeatable=None, also=lambda _: ())
+        return SimpleNamespace(
+            plan=SimpleNamespace(left=left),
+            proposal=proposal,
+            answer=SimpleNamespace(version=1),
+            figures=None,
+        )
+
+    leased = BrokerFacts(attributes={"rack": 7})
+    attempt = Attempt(planned=[one(a=leased, b=leased), one(left=("a",)), one()])
+    assert attempt.commit(0).newcomers == {"b": leased}
+    attempt = Attempt(planned=[one(a=BrokerFacts()), one(left=("a",)), one(a=leased)])
+    assert attempt.commit(0).newcomers == {"a": leased}

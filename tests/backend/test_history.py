@@ -275,8 +275,12 @@ def test_what_is_older_than_the_settings_say_goes(
         last = live.version
         history = live.client.app.state.manager.history  # type: ignore[attr-defined]
         assert live.client.portal is not None
+        check_version(live, last - 6, states[last - 6])
         live.client.portal.call(history.forget, datetime.now(UTC))
+        live.client.portal.call(history.feed.restart)
         oldest = last - 5
+        # Nearer to one that was seen while it was kept than to the live one.
+        check_version(live, oldest + 1, states[oldest + 1])
         assert live.ask("GET", "overlay")["oldest_version"] == oldest
         kept = rows(database, "MATCH (c:Change) RETURN c.version AS v ORDER BY v")
         assert [row["v"] for row in kept] == list(range(oldest + 1, last + 1))

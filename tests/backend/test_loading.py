@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import neo4j
 import pytest
+from fastapi.testclient import TestClient
 
+from backend import manager
+from backend.api import create_app
 from backend.store import Database, StoredOverlay
 from backend.store import loading as module
 from backend.store.loading import read_overlay
-from tests.backend.live import Served, served
+from tests.backend.conftest import rows
+from tests.backend.live import Served, served, settings_of, wait_until_ready
 from tests.conftest import Neo4jServer
 
 pytestmark = pytest.mark.neo4j
@@ -135,3 +140,20 @@ def test_where_the_history_does_not_tell_it_is_read_again(
     found = loaded(neo4j_server)
     assert len(asked) == 12
     check(found, live)
+
+
+def test_what_cannot_be_loaded_at_the_start_is_waited_for(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(neo4j_server, database, tmp_path) as live:
+        live.join("a", "x")
+    rows(database, "MATCH (b:Broker) CREATE (b)-[:LINK {since: 1, reason: 'by hand'}]->(b)")
+    monkeypatch.setattr(manager, "SECONDS_BETWEEN_TRIES", 0.05)
+    with TestClient(create_app(settings_of(neo4j_server, tmp_path))) as client:
+        deadline = time.monotonic() + 180
+        while "cannot be loaded" not in client.get("/readyz").json()["detail"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert client.get("/readyz").status_code == 503
+        rows(database, "MATCH (b:Broker)-[l:LINK]->(b) DELETE l")
+        wait_until_ready(client)

@@ -302,3 +302,23 @@ def test_whoever_could_not_hear_neo4j_does_not_call_others_silent(
     assert live.ask("GET", "rebuilds", "its")["state"] == "running"
     monkeypatch.setattr(store, "SECONDS_UNTIL_SILENT", 0)  # it had its time
     wait_until(lambda: stored(live, "its")["state"] == "failed")
+
+
+def test_a_turn_that_came_unheard_is_heard_of_again(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection breaks while the transaction commits: its outcome is not known, and it is not tried again."""
+    write, lost = Database.write, list[str]()
+
+    async def broken(self: Database, name: str, /, **parameters: Any) -> list[neo4j.Record]:
+        found = await write(self, name, **parameters)
+        if name == "rebuild/begin_computing" and not lost:
+            assert found
+            lost.append(parameters["id"])
+            raise ServiceUnavailable("the connection broke")
+        return found
+
+    monkeypatch.setattr(Database, "write", broken)
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_TRIES", 0.05)
+    asked = [live.ask("POST", "rebuilds", json={"algorithm": "gm"}, status=202)["id"] for _ in range(2)]
+    for rebuild in asked:
+        wait_for(live, rebuild, "planned")
+    assert lost == asked[:1]

@@ -166,7 +166,9 @@ def try_operation(
                 if known and name in (case.path_parameters or {}) and data.draw(st.booleans()):
                     case.path_parameters[name] = quote(data.draw(st.sampled_from(known)), safe="")
         response = case.call(base_url=target.url, headers=KEY)
-        case.validate_response(response, checks=CHECKS)
+        # So many simulations may wait; being told so is no fault, if the document says it.
+        full = response.status_code == 503 and response.json()["type"].endswith(":busy")
+        case.validate_response(response, checks=CHECKS[1:] if full else CHECKS)
 
     attempt()
 

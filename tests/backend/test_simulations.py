@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -188,3 +189,22 @@ def test_the_oldest_that_are_over_are_forgotten(live: Served, monkeypatch: pytes
     assert live.ask("POST", "simulations", json=body, status=503)["type"].endswith(":busy")
     for one in (held, *more):
         live.ask("DELETE", "simulations", one)
+
+
+def test_more_than_the_policy_promises_is_simulated_from_the_live_overlay(live: Served) -> None:
+    assert live.ask("GET", "policy")["k"] == 1
+    version, links = live.version, live.stored_links()
+    for strategy in ("weave", "shadow"):
+        done = wait_for(live, ask(live, rounds=10, k=2, strategy=strategy, drift_every=0), "done")
+        assert [row["round"] for row in done["rounds"]] == list(range(1, 11))
+        assert done["rounds"][0]["links"] > len(links) * 1.1, "it begins with what k = 2 needs"
+    assert (live.version, live.stored_links()) == (version, links)
+
+
+def test_it_says_which_version_it_began_with(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulations = live.client.app.state.simulations  # type: ignore[attr-defined]
+    monkeypatch.setattr(simulations, "_turn", asyncio.Semaphore(0))
+    waiting = ask(live, rounds=2, seed=1)
+    live.join("in between", "/t1")
+    live.client.portal.call(simulations._turn.release)  # type: ignore[union-attr]
+    assert wait_for(live, waiting, "done")["base_version"] == live.version

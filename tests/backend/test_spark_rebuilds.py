@@ -24,6 +24,7 @@ from backend.settings import Settings
 from tests.backend.conftest import rows
 from tests.backend.live import Served, served
 from tests.backend.test_activation_killed import SILENT, SmallBatches
+from tests.backend.test_activation_merge import merged
 from tests.backend.test_rebuilds import INTERESTS, check_every_version, fill, planned, wait_for, wait_until
 from tests.conftest import Neo4jServer
 
@@ -96,12 +97,13 @@ def nothing_is_committed(driver: neo4j.Driver) -> Iterator[None]:
         transaction.rollback()
 
 
-def test_followed_planned_activated_and_dropped_while_the_overlay_lives(live: Served) -> None:
+def test_followed_planned_activated_and_dropped_while_the_overlay_lives(live: Served, tmp_path: Path) -> None:
     first = ask(live, "dc", parts=3, score="weave", seed=5)
     second = live.ask("POST", "rebuilds", json={"algorithm": "gm"}, status=202)["id"]
     told = follow(live, first)
     live.join("during", *INTERESTS.topics[:3])
     live.leave(INTERESTS.brokers[0])
+    brought = merged(live, tmp_path, "merged")
     with nothing_is_committed(live.driver):
         told += follow(live, first, "writing")
         assert live.ask("GET", "rebuilds", second)["state"] == "queued", "one after the other"
@@ -123,6 +125,7 @@ def test_followed_planned_activated_and_dropped_while_the_overlay_lives(live: Se
     live.join("later", *INTERESTS.topics[2:5])
     wait_for(live, first, "active")
     assert live.version > version
+    assert live.stored_links() >= brought, "a plan that knew nothing of a federation leaves its links alone"
     check_every_version(live)
     for rebuild in (second, first):
         live.ask("DELETE", "rebuilds", rebuild)

@@ -121,3 +121,17 @@ def test_changes_go_on_beside_it(live: Served) -> None:
     assert supposed
     assert [told["version"] for told in supposed] == sorted(told["version"] for told in supposed)
     assert live.version == 11
+
+
+def test_as_many_topics_can_be_supposed_as_can_be_changed(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    with served(neo4j_server, database, tmp_path, max_batch_subscriptions=3) as small:
+        small.join("a", "x")
+        supposed = {
+            "join": [{"id": "b", "topics": ["x", "y"]}],
+            "subscribe": [{"broker": "a", "topics": ["y"]}],
+        }
+        assert small.ask("POST", "what-if", json=supposed)["after"]["brokers"] == 2
+        supposed["unsubscribe"] = [{"broker": "a", "topics": ["x"]}]
+        assert small.ask("POST", "what-if", json=supposed, status=422)["field"] == "topics"

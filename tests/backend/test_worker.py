@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+import neo4j
 import pytest
 from neo4j.exceptions import ClientError, ServiceUnavailable
 
 from backend import worker
 from backend.errors import NotReady, Problem
 from backend.worker import Report, in_process
+from tests.backend.conftest import database as database
+from tests.backend.test_events import serving
+from tests.conftest import Neo4jServer
 
 begun, gate = threading.Event(), threading.Event()
 
@@ -77,3 +83,28 @@ def test_one_that_is_called_off_while_it_starts_is_ended(monkeypatch: pytest.Mon
     monkeypatch.setattr(worker, "_beside", noted)
     asyncio.run(called_off())
     assert multiprocessing.active_children() == []
+
+
+def test_a_server_whose_socket_is_gone_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(_process: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(worker._forked.Process, "start", gone)
+    assert set(asyncio.run(in_process(report, not_imported))) <= set(worker.PRELOADED)
+    with pytest.raises(Problem, match="nobody foresaw"):
+        asyncio.run(in_process(report, raise_it, ValueError("what nobody foresaw")))
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.neo4j
+def test_an_api_that_was_stopped_leaves_no_temporary_files(
+    neo4j_server: Neo4jServer, database: neo4j.Driver, tmp_path: Path
+) -> None:
+    temporary = Path(tempfile.mkdtemp(prefix="tw", dir="/tmp"))
+    with serving(neo4j_server, tmp_path, TMPDIR=str(temporary)) as api:
+        assert api.ask("GET", "/v1/check")["good"]
+        assert list(temporary.iterdir()), "the socket of the server that processes are forked from"
+        api.process.terminate()
+        assert api.process.wait(120) == 0
+    assert list(temporary.iterdir()) == []
+    temporary.rmdir()

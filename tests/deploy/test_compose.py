@@ -42,6 +42,10 @@ def test_spark_runs_only_in_its_profile() -> None:
     }
 
 
+def test_the_worker_may_write_where_it_works() -> None:
+    assert SERVICES["spark-worker"]["environment"]["SPARK_WORKER_DIR"].startswith("/tmp/")
+
+
 @pytest.mark.parametrize("secret", ["NEO4J_PASSWORD", "TOPICWEAVE_API_KEY"])
 def test_a_missing_secret_keeps_everything_from_starting(secret: str) -> None:
     text = (ROOT / "docker-compose.yml").read_text()

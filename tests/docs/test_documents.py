@@ -172,7 +172,8 @@ def test_the_settings_table_is_the_settings() -> None:
 def test_settings_metrics_and_calls_that_are_named_exist(page: Path, calls: set[tuple[str, str]]) -> None:
     text = page.read_text(encoding="utf-8")
     known = {str(f.validation_alias or f"TOPICWEAVE_{n.upper()}") for n, f in Settings.model_fields.items()}
-    elsewhere = {"TOPICWEAVE_DATA"}  # where benchmarks and experiments look for files
+    # Where benchmarks and experiments look for files; what a console that is started by itself reads.
+    elsewhere = {"TOPICWEAVE_DATA", "TOPICWEAVE_CONSOLE_HOST", "TOPICWEAVE_API_KEY_FILE"}
     assert set(re.findall(r"\b(?:TOPICWEAVE|NEO4J)_[A-Z_]*[A-Z]\b", text)) <= known | elsewhere
     metrics = Metrics()
     metrics.change("join", "failed")
@@ -203,7 +204,7 @@ def test_the_agent_is_shown_whole() -> None:
         if ast.get_docstring(part):
             part.body.pop(0)
     # Blank lines, comments and docstrings not counted.
-    assert len([line for line in ast.unparse(program).splitlines() if line]) <= 57
+    assert len([line for line in ast.unparse(program).splitlines() if line]) <= 58
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:

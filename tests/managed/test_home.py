@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import CannotRun
+from backend.errors import BadValue, CannotRun
 from backend.managed.home import Home, Running, secret
 from backend.managed.processes import ProcessMark
 
@@ -47,8 +47,12 @@ def test_a_home_is_its_owners_alone(tmp_path: Path) -> None:
 
 def test_a_home_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(CannotRun, match=f"the home {tmp_path}/file/home cannot be made"):
-        Home(tmp_path / "file" / "home").prepare()
+    for path in (tmp_path / "file", tmp_path / "file" / "home"):
+        with pytest.raises(BadValue, match="home: must be a folder") as refused:
+            Home(path).prepare()
+        assert (refused.value.field, refused.value.exit_code) == ("home", 2)
+    with pytest.raises(CannotRun, match="the home /proc/none cannot be made"):
+        Home(Path("/proc/none")).prepare()
 
 
 def test_a_held_home_names_the_holder_and_is_free_once_it_is_killed(tmp_path: Path) -> None:

@@ -137,6 +137,13 @@ def test_a_port_that_is_none_is_bad_input(tmp_path: Path) -> None:
     assert "70000" in refused.stderr
 
 
+def test_a_demo_that_there_is_not_is_bad_input_and_starts_nothing(tmp_path: Path) -> None:
+    refused = topicweave("up", "--home", str(tmp_path / "home"), "--demo", "nosuch")
+    assert refused.returncode == 2
+    assert refused.stderr == "topicweave: demo: no such demo, there is autoware (got 'nosuch')\n"
+    assert not (tmp_path / "home").exists()
+
+
 def test_without_a_network_the_file_and_its_place_are_named(tmp_path: Path) -> None:
     environment = {
         "TOPICWEAVE_CACHE": str(tmp_path / "cache"),

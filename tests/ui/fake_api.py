@@ -92,7 +92,8 @@ class FakeApi:
             )
         then = overlay.at(version)
         limit = int(params.get("limit", min(50, self.max_page_size)))
-        offset = int(params.get("offset", 0))
+        # The cursor of the stand-in is a place in the list; the real one is the last row seen.
+        offset = int(params.get("offset", params.get("after", 0) if path[-1] != "changes" else 0))
         if limit > self.max_page_size:
             return 422, problem(
                 422, "Bad value", f"limit: at most {self.max_page_size} rows a page (got {limit})"

@@ -371,7 +371,8 @@ def page(rows: list[dict[str, Any]], name: str, sort: str, limit: int, offset: i
     rows.sort(key=lambda row: (row[column] is None, row[column] or 0), reverse=sort.startswith("-"))
     if column == name:
         rows.sort(key=lambda row: row[name], reverse=sort.startswith("-"))
-    return {"items": rows[offset : offset + limit], "total": len(rows), "next": None}
+    following = str(offset + limit) if offset + limit < len(rows) else None
+    return {"items": rows[offset : offset + limit], "total": len(rows), "next": following}
 
 
 def star(*brokers: str) -> nx.Graph[str]:

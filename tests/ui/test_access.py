@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests.ui import fake_api
 from tests.ui.fake_api import FakeApi
 from tests.ui.pages import button, open_page, said, seen
-from ui import access
+from ui import access, client
 
 
 @pytest.mark.parametrize(
@@ -122,3 +122,16 @@ def test_from_elsewhere_the_homes_key_is_not_offered(app: AppTest, monkeypatch: 
     monkeypatch.setattr(access, "request_is_local", lambda: False)
     app.run()
     assert [found.label for found in app.button] == ["Open the console"]
+
+
+def test_a_click_is_not_done_with_the_key_that_comes_next(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "simulator")
+    Path(os.environ["TOPICWEAVE_API_KEY_FILE"]).write_text("an old key")
+    client.forget()
+    button(app, "Simulate").click().run()
+    assert app.text_input[0].label == "API key"
+    app.text_input[0].input(fake_api.KEY)
+    app.button[0].click().run()
+    open_page(app, "simulator")
+    assert "No run yet" in said(app)
+    assert [call for call in api.sent if call[1] == "/v1/simulations"] == []

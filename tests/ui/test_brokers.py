@@ -204,6 +204,20 @@ def test_an_installation_with_small_pages_can_be_subscribed_in(app: AppTest, api
     assert "limit=60" in calls(api, "/v1/topics?")[-1]
 
 
+@pytest.mark.parametrize("page", ["brokers", "topics", "history", "what-if", "broker", "overview"])
+def test_an_installation_with_very_small_pages_shows_every_list(
+    app: AppTest, api: FakeApi, page: str
+) -> None:
+    api.max_page_size = 10
+    open_page(app, page, broker=HUB, tab="History", problems="True")
+    assert "rows a page" not in said(app)
+    if page == "brokers":
+        assert "1–10 of 22 brokers" in said(app)
+        assert len(names(app, "id")) == 10
+        open_page(app, page, page="3")
+        assert "21–22 of 22 brokers" in said(app)
+
+
 def test_the_file_of_links_holds_topics_of_any_name(
     app: AppTest, api: FakeApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,5 +51,5 @@ def test_how_many_rows_come_at_once_is_read_as_the_api_describes_it(
     app = create_app(settings(tmp_path, max_page_size=70))
     with offline(app):
         monkeypatch.setattr(client, "get", lambda *_: app.openapi())
-        assert client.most_rows("another key") == 70
-    client.most_rows.clear()
+        assert [client.rows("another key", wanted) for wanted in (50, 500)] == [50, 70]
+    client._most_rows.clear()

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.fake_api import FakeApi
+from tests.ui.fake_api import KEY, FakeApi
 from tests.ui.pages import button, names, open_page, said, seen
-from ui import listing
+from ui import listing, query_chart
 
 
 def test_a_query_shows_its_cypher_and_what_it_answers(app: AppTest) -> None:
@@ -92,11 +92,11 @@ def test_an_api_that_is_away_is_not_said_to_be_asked_again(app: AppTest, api: Fa
 def test_its_file_tells_the_parts_of_a_list_apart(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     files: dict[str, pd.DataFrame] = {}
     monkeypatch.setattr(listing, "as_csv", lambda _label, frame, name: files.update({name: frame}))
-    columns = ["broker", "topics", "degree"]
-    found = {"columns": columns, "rows": [["b", ["a, b", "ü"], 3]], "seconds": 0.1, "truncated": False}
+    columns = ["broker", "topics", "degree", "linked"]
+    found = {"columns": columns, "rows": [["b", ["a, b", "ü"], 3, True]], "seconds": 0.1, "truncated": False}
     app.session_state["_query_result"] = ("top_brokers", {"limit": 10, "part": ""}, found)
     open_page(app, "queries", query="top_brokers")
-    assert names(app, "topics") == ["a, b, ü"]
+    assert (names(app, "topics"), names(app, "linked")) == (["a, b, ü"], ["yes"])
     assert list(files["top_brokers.csv"]["topics"]) == ['["a, b", "ü"]']
     assert list(files["top_brokers.csv"]["degree"]) == [3]
 
@@ -111,3 +111,24 @@ def test_an_answer_says_what_it_answers_once_other_parameters_stand_above(app: A
     button(app, "Run").click().run()
     assert not app.warning
     assert len(names(app, "broker")) == 4
+
+
+def test_a_refused_key_is_not_held_against_the_next(app: AppTest, api: FakeApi) -> None:
+    open_page(app, "queries")
+    api.trouble_with_sending = (401, "The key is refused", "no such key")
+    button(app, "Run").click().run()
+    assert app.text_input[0].label == "API key"
+    api.trouble_with_sending = None
+    app.text_input[0].input(KEY)
+    app.button[0].click().run()
+    open_page(app, "queries")
+    assert not app.error
+    button(app, "Run").click().run()
+    assert names(app, "broker")
+
+
+def test_each_bar_is_one_row() -> None:
+    rows = pd.DataFrame({"a": ["x", "x", "y"], "b": ["y", "z", "z"], "topics": [30, 28, 7]})
+    assert query_chart.one_name_a_row(rows, "a", ["a", "b"]) == ["x · y", "x · z", "y · z"]
+    assert query_chart.one_name_a_row(rows, "b", ["b"]) == ["y · 1", "z · 2", "z · 3"]
+    assert query_chart.one_name_a_row(rows.head(2), "b", ["a", "b"]) == ["y", "z"]

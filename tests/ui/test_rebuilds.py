@@ -7,6 +7,7 @@ import time
 from typing import cast
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import ui.answers
@@ -287,6 +288,10 @@ def test_an_activation_that_is_held_up_says_by_what(app: AppTest, api: FakeApi) 
     open_page(app, "overview", problems="True")
     assert "is held up, and tried again by itself: waiting: the server is read-only" in said(app)
     assert "**No problems.**" not in said(app)
+    rebuild.paused_at = time.monotonic()
+    st.cache_data.clear()
+    open_page(app, "rebuild", rebuild="r1")
+    assert "Held up" not in said(app), "nothing is tried while it is paused"
 
 
 def test_running_again_keeps_more(app: AppTest, api: FakeApi) -> None:

@@ -14,6 +14,7 @@ from ui.client import segment
 from ui.wording import count, literal, moment, number, plain
 
 HISTORY = 20
+_NEW = "_new_topics"
 SUGGESTED = 200
 TABLE_HEIGHT = 404
 TABS = ("Links", "Topics", "Backups and primaries", "History")
@@ -203,7 +204,9 @@ def backups(broker: Broker) -> None:
 
 def history(key: str, broker: Broker) -> None:
     """Its last changes."""
-    found = client.changes(key, broker["version"], broker=broker["id"], order="desc", limit=HISTORY)["items"]
+    found = client.changes(
+        key, broker["version"], broker=broker["id"], order="desc", limit=client.rows(key, HISTORY)
+    )["items"]
     if not found:
         states.empty("No changes yet", "It has been as it is for as long as the history goes back.")
         return
@@ -283,15 +286,22 @@ def choose_topics(key: str, broker: Broker, operation: str) -> None:
         own = set(broker["topics"])
         offered = [
             row["name"]
-            for row in client.topics(key, limit=min(SUGGESTED, client.most_rows(key)))["items"]
+            for row in client.topics(key, limit=client.rows(key, SUGGESTED))["items"]
             if row["name"] not in own
         ]
+    st.session_state.pop(_NEW, None)
     plan.show(f"{operation.capitalize()}: plan", topics_body, broker["id"], offered, operation)
 
 
 def not_yet_there(names: list[str]) -> list[str]:
-    """Those that no broker subscribes to: a name that was mistyped makes a topic of its own."""
-    key, found = access.required_key(), []
+    """Those that no broker subscribes to: a name that was mistyped makes a topic of its own.
+
+    Asked for once a choice: what came of the change itself is to be said, whether this has an answer by then or not.
+    """
+    kept: tuple[list[str], list[str]] | None = st.session_state.get(_NEW)
+    if kept is not None and kept[0] == names:
+        return kept[1]
+    key, found = access.required_key(), list[str]()
     for name in names:
         try:
             client.topic(key, name)
@@ -299,6 +309,7 @@ def not_yet_there(names: list[str]) -> list[str]:
             if error.status != 404:
                 raise
             found.append(name)
+    st.session_state[_NEW] = (names, found)
     return found
 
 

@@ -40,7 +40,7 @@ def found() -> None:
         functools.partial(client.brokers, key, at=overlay["version"]),
         lambda rows, name: broker_table.show(rows, name, on_column=SORT_BY, name_width=560),
         overlay=overlay,
-        most=functools.partial(client.most_rows, key),
+        most=functools.partial(client.rows, key),
         remember="_brokers_params",
     )
     watch.follow(key, overlay["version"], palette.theme())

@@ -74,7 +74,9 @@ def changes() -> None:
     wanted = wanted_filters()
     before = int(st.session_state["before"])
     version = client.overlay(key)["version"]
-    found = client.changes(key, version, order="desc", limit=ROWS, before=before or None, **wanted)
+    found = client.changes(
+        key, version, order="desc", limit=client.rows(key, ROWS), before=before or None, **wanted
+    )
     items = found["items"]
     if not before:
         watch.offer(key, max([version, *(change["version"] for change in items[:1])]))
@@ -245,7 +247,7 @@ def _all(key: str, wanted: dict[str, str]) -> pd.DataFrame:
     """Every change that passes, a page at a time."""
     rows: list[Change] = []
     before: int | None = None
-    at_once = min(FILE_ROWS, client.most_rows(key))
+    at_once = client.rows(key, FILE_ROWS)
     while True:
         found = client.changes(key, 0, order="desc", limit=at_once, before=before, **wanted)
         rows += found["items"]
@@ -267,7 +269,12 @@ def compare(key: str) -> None:
     if first == second:
         st.caption("Choose two different versions.")
         return
-    found = client.difference(key, first, second)
+    try:
+        found = client.difference(key, first, second)
+    except client.TooSlow as error:
+        # By itself it would be asked for again and again, and take the turn of others each time.
+        states.action_failed(error, "Choose versions that are closer to each other.")
+        return
     opened, closed = len(found["opened"]), len(found["closed"])
     st.info(
         f"**From version {number(first)} to {number(second)}**: {count(opened, 'link')} opened, {number(closed)} closed; "

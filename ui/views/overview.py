@@ -200,7 +200,9 @@ def not_opened(overlay: Overlay) -> None:
 @states.shown(retry=False)
 def problems(key: str, overlay: Overlay) -> None:
     """Only what is wrong: topics apart or too weakly connected, and rebuilds that failed or do not get on."""
-    page = client.topics(key, sort="-components", limit=PROBLEMS, problems=True, at=overlay["version"])
+    page = client.topics(
+        key, sort="-components", limit=client.rows(key, PROBLEMS), problems=True, at=overlay["version"]
+    )
     rebuilds = jobs.rebuilds(key)
     failed, held_up = jobs.failed_lately(rebuilds, datetime.now(UTC)), [*filter(jobs.held_up, rebuilds)]
     if page["items"]:

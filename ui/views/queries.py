@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
-from ui import access, client, listing, palette, states, url_state, visit, watch
+from ui import access, client, listing, palette, query_chart, states, url_state, visit, watch
 from ui.answers import Query, QueryParameter, QueryResult
 from ui.client import segment
-from ui.wording import count, literal, number
+from ui.wording import count, literal
 
 RUN_SECONDS = 60.0
-MOST_BARS = 40
 # Shown first: it needs no parameter and says something about every overlay.
 FIRST = "hubs"
 _RESULT = "_query_result"
@@ -144,6 +142,9 @@ def result(query: Query, params: dict[str, Any]) -> None:
         return
     _, asked, answer = kept
     if isinstance(answer, client.ApiError):
+        if answer.status == 401:
+            # A key that was refused is asked for anew, and the next one is not to be blamed for it.
+            st.session_state.pop(_RESULT)
         again = "A question changes nothing: run it again in a moment."
         states.action_failed(answer, again, "Ask it with other parameters.")
         return
@@ -159,7 +160,7 @@ def result(query: Query, params: dict[str, Any]) -> None:
             "No rows", "The question has no answer in the overlay as it is. Other parameters may have."
         )
         return
-    shown = table.map(lambda cell: ", ".join(map(str, cell)) if isinstance(cell, list) else cell)
+    shown = table.map(_words)
     # A name may have any sign in it that could stand between two.
     file = table.map(lambda cell: json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell)
     numeric = [c for c in shown.columns if pd.api.types.is_numeric_dtype(shown[c])]
@@ -171,7 +172,14 @@ def result(query: Query, params: dict[str, Any]) -> None:
                 _table(query, shown)
                 listing.as_csv("As CSV", file, f"{query['name']}.csv")
             else:
-                _chart(shown, numeric, words)
+                query_chart.show(shown, numeric, words)
+
+
+def _words(cell: Any) -> Any:
+    """A cell as it is read: names behind each other, yes or no."""
+    if isinstance(cell, list):
+        return ", ".join(map(str, cell))
+    return ("no", "yes")[cell] if isinstance(cell, bool) else cell
 
 
 def _table(query: Query, shown: pd.DataFrame) -> None:
@@ -185,48 +193,6 @@ def _table(query: Query, shown: pd.DataFrame) -> None:
         for name in shown.columns
     }
     listing.plain(shown, config, alt=query["title"], max_height=600)
-
-
-def _chart(shown: pd.DataFrame, numeric: list[str], words: list[str]) -> None:
-    """One column against another: bars by name or by few numbers, else points."""
-    first = (words or numeric)[0]
-    with st.container(horizontal=True):
-        across = st.selectbox("Across", [*words, *numeric], key="_across", width=240)
-        # Not against itself, unless there is nothing else.
-        other = next((rank for rank, name in enumerate(numeric) if name != first), 0)
-        up = st.selectbox("Up", numeric, other, key="_up", width=240)
-    if across in words:
-        top = shown.nlargest(MOST_BARS, up) if len(shown) > MOST_BARS else shown
-        if len(shown) > MOST_BARS:
-            st.caption(f"The {number(MOST_BARS)} largest of {number(len(shown))}.")
-        x = alt.X(f"{_field(up)}:Q", title=up)
-        y = alt.Y(f"{_field(across)}:N", sort=None, title=None, axis=alt.Axis(labelLimit=320))
-        chart = alt.Chart(top).mark_bar().encode(x=x, y=y, tooltip=[_field(across), _field(up)])
-        st.altair_chart(chart, height=max(160, 24 * len(top) + 60), alt=f"{up} by {across}")
-        return
-    if shown[across].is_unique and len(shown) <= MOST_BARS:
-        bars = alt.Chart(shown).mark_bar(cornerRadiusTopLeft=2, cornerRadiusTopRight=2)
-        chart = bars.encode(
-            x=alt.X(f"{_field(across)}:O", title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-            y=alt.Y(f"{_field(up)}:Q", title=up),
-            tooltip=[_field(across), _field(up)],
-        )
-        st.altair_chart(chart, height=360, alt=f"{up} by {across}")
-        return
-    points = alt.Chart(shown.head(5000)).mark_circle(size=46, opacity=0.7)
-    chart = points.encode(
-        x=alt.X(f"{_field(across)}:Q", title=across),
-        y=alt.Y(f"{_field(up)}:Q", title=up),
-        tooltip=[_field(name) for name in shown.columns[:6]],
-    )
-    st.altair_chart(chart, height=360, alt=f"{up} against {across}")
-
-
-def _field(name: str) -> str:
-    """A column's name as Vega takes it: dots and brackets would be paths."""
-    for sign in ".[]:":
-        name = name.replace(sign, f"\\{sign}")
-    return name
 
 
 page()

@@ -58,7 +58,7 @@ def found() -> None:
         functools.partial(_page, key, problems, overlay["version"]),
         lambda rows, name: topic_table.show(rows, name, on_column=sort_by, name_width=530),
         overlay=overlay,
-        most=functools.partial(client.most_rows, key),
+        most=functools.partial(client.rows, key),
         remember="_topics_params",
         filtered="apart or less connected than the policy asks" if problems else "",
         controls=switches,
@@ -68,9 +68,16 @@ def found() -> None:
 
 
 def _page(
-    key: str, problems: bool, version: int, query: str, sort: str, limit: int, offset: int
+    key: str,
+    problems: bool,
+    version: int,
+    query: str,
+    sort: str,
+    limit: int,
+    offset: int | None,
+    after: str | None,
 ) -> TopicPage:
-    return client.topics(key, query, sort, limit, offset, problems, version)
+    return client.topics(key, query, sort, limit, offset, after, problems, version)
 
 
 st.title("Topics", anchor=False)

@@ -77,7 +77,8 @@ def pick(key: str) -> None:
         query = st.text_input(
             "Find brokers", key="_find", type="search", live="300ms", placeholder="Part of the id", width=280
         )
-        matches = [row["id"] for row in client.brokers(key, (query or "").strip(), limit=MATCHES)["items"]]
+        found = client.brokers(key, (query or "").strip(), limit=client.rows(key, MATCHES))["items"]
+        matches = [row["id"] for row in found]
         options = list(dict.fromkeys([*st.session_state["leave"], *matches]))
         st.multiselect(
             "Brokers that fail",

@@ -135,6 +135,11 @@ def test_results_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str
     code, _, err = run(capsys, "examples", "--out", tmp_path / "file")
     assert code == 2
     assert "is a file, results need a folder" in err
+    out = tmp_path / "out"
+    code, _, err = run(capsys, "examples", "--out", out, "--page", tmp_path / "file" / "page.md")
+    assert code == 2
+    assert f"page: the folder {tmp_path / 'file'} cannot be made" in err
+    assert not list(out.rglob("*.jsonl")), "nothing was measured for it"
 
 
 def test_a_folder_of_real_interests_that_is_none(
