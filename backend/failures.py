@@ -23,6 +23,9 @@ LATELY = timedelta(minutes=10)
 SHOWN = timedelta(hours=1)
 """For so long a failure is one that a person should know of."""
 BROKERS_NAMED = 20
+ONCE_IN = timedelta(minutes=1)
+"""An agent that tries again and again makes no version each time: the same failure, of a link that stays, is noted once
+in so long."""
 
 
 def avoid_link(writer: Writer, broker: str, link: Pair, reason: str, at: datetime, actor: str) -> Proposal:
@@ -44,6 +47,8 @@ def avoid_link(writer: Writer, broker: str, link: Pair, reason: str, at: datetim
         except BadInput as error:
             if error.reason == "no such link":
                 raise NotFound(str(error), field="link") from None
+            if _is_known(writer.mirror, told, at - ONCE_IN):
+                refuse_kept((a, b), ())
             return Plan(live.version)
 
     def also(_: int) -> tuple[Statement, ...]:
@@ -67,6 +72,14 @@ def avoid_link(writer: Writer, broker: str, link: Pair, reason: str, at: datetim
         marks_version=True,
         committed=committed,
         slow=True,
+    )
+
+
+def _is_known(mirror: Mirror, told: dict[str, Any], since: datetime) -> bool:
+    return any(
+        (failure["link"], failure["reason"]) == (told["link"], told["reason"])
+        and datetime.fromisoformat(failure["at"]) > since
+        for failure in mirror.facts_of(told["link"][0]).failures
     )
 
 

@@ -262,6 +262,14 @@ def test_a_failed_link_that_nothing_can_replace_stays_and_is_shown(live: Served)
     assert live.ask("GET", "overlay")["failures"]["reports"] == 1
     (change,) = live.ask("GET", "changes", params={"after": before})["items"]
     assert (change["kind"], change["broker"], change["closed"]) == ("failure", "two", [])
+    # An agent goes on trying; only what is new makes a version.
+    for end in ("one", "two"):
+        again = live.ask("POST", "brokers", end, "failures", json=body, status=409)
+        assert (again["detail"], live.version) == (refused["detail"], before + 1)
+    live.ask("POST", "brokers", "two", "failures", json={**body, "reason": "refused"}, status=409)
+    assert live.version == before + 2
+    live.join("three", "for two")
+    assert ["one", "two"] in live.ask("POST", "brokers", "two", "failures", json=body)["closed"]
     assert live.ask("GET", "check")["good"]
 
 

@@ -163,6 +163,7 @@ class FakeSimulation:
     applied_rounds: int | None = None
     skipped: int = 0
     error: str | None = None
+    waiting: str = ""
 
     def stop(self) -> None:
         """As the API: of one that is being applied, what is applied stays."""
@@ -248,7 +249,7 @@ class FakeSimulation:
             "actor": self.actor,
             "created_at": START.isoformat().replace("+00:00", "Z"),
             "base_version": 1,
-            "progress": {"stage": f"round {len(rounds)}", "share": len(rounds) / wanted},
+            "progress": {"stage": self.waiting or f"round {len(rounds)}", "share": len(rounds) / wanted},
             "error": self.error,
             "rounds": [] if brief else [r for r in rounds if r["round"] > after],
             "next": len(rounds),

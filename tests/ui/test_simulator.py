@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from backend.policy import Policy
@@ -136,6 +137,11 @@ def test_applying_stops_and_says_how_far_it_came(app: AppTest, api: FakeApi) -> 
     run.skipped = 1
     open_page(app, "simulator", runs="1")
     assert "1 round skipped: it no longer fits" in said(app)
+    assert "Waiting" not in said(app)
+    run.waiting = "waiting: Neo4j does not answer"
+    st.cache_data.clear()
+    app.run()
+    assert "Waiting: Neo4j does not answer" in said(app)
     button(app, "Stop").click().run()
     assert api.sent[-1][:2] == ("DELETE", "/v1/simulations/1")
     assert "Stopped when 100 of 200 rounds had been applied to the live overlay. They stay." in said(app)

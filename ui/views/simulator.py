@@ -157,6 +157,10 @@ def head(key: str, name: str, run: Simulation) -> None:
         jobs.bar(run["progress"], "waiting")
     elif state == "applying":
         applied_so_far(applied)
+        stage = run["progress"]["stage"] if run["progress"] else ""
+        if stage.startswith("waiting"):
+            # A bar that stands still says nothing of why.
+            st.caption(f":material/hourglass_top: {plain(stage[0].upper() + stage[1:])}")
     elif state == "failed":
         st.error(f"**Failed.** {plain(run['error'] or 'The log has the reason.')}", icon=":material/error:")
     elif state == "cancelled" and not applied:
