@@ -80,8 +80,15 @@ class Running:
         return found
 
     def end(self, how: signal.Signals) -> int:
-        self.process.send_signal(how)
-        return self.process.wait(PATIENCE)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            # Once in a thousand times it comes while a generator is closed, where Python drops what is raised.
+            self.process.send_signal(how)
+            try:
+                return self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > deadline:
+                    raise
 
 
 class Federation:
